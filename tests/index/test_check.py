@@ -145,7 +145,7 @@ BROKEN_GRAPH = {
     "relations of entities that are not there": "INSERT INTO graph_shared_relations VALUES (5, 9, 9, 0, 1, '', '[]')",
     "graph: documents whose descriptions of relations are not there": "DELETE FROM graph_texts",
     "mentions of entities that are not there": "UPDATE graph_contents SET entities = zeroblob(length(entities))",
-    "relations that are kept otherwise than documents state them": "DELETE FROM graph_relation_places",
+    "relations that are kept otherwise than documents state them": "INSERT INTO graph_statements VALUES (5, 5)",
     "graph: documents whose chunks, mentions and statements do not fit": "UPDATE graph_contents SET counts = x'010101'",
     "names of entities that are not there": "INSERT INTO graph_names VALUES ('x', 9999, 1, 0)",
     "merges into entities that are not there": "INSERT INTO graph_merges VALUES (9999, 'a', 'alias', 'b', 1)",
@@ -157,7 +157,6 @@ BROKEN_GRAPH = {
 
 
 MISPLACED = (
-    "UPDATE graph_relation_places SET held = zeroblob(length(held))",
     "INSERT INTO graph_shared_relations SELECT 5, id, id, 0, 1, '', '[]' FROM graph_entities LIMIT 1",
     "INSERT INTO graph_statements VALUES (5, 5)",
 )
@@ -171,7 +170,13 @@ def test_relations_that_are_not_where_they_should_be(index: Path, change: str):
 
 def test_ends_of_relations_that_are_the_other_way_round(index: Path):
     restate(index, lambda row: row._replace(subjects=row.objects, objects=row.subjects))
-    assert the(index, "relations that are kept otherwise than documents state them").severity == "error"
+    assert the(index, "arrays of other relations than the graph's").severity == "error"
+
+
+def test_arrays_that_tell_of_another_document(index: Path):
+    file = index / "derived" / "1" / "graph-chunks-documents.npy"
+    np.save(file, np.roll(np.load(file), 1))
+    assert the(index, "arrays have relations of other documents").severity == "error"
 
 
 def test_what_documents_state_is_damaged(index: Path):

@@ -80,6 +80,10 @@ class BuildContext:
     """Documents that are others than in the generation before, also where its derived files may not be taken over, but
     what the store has of it.
     """
+    doubted: bool = False
+    """Whether this run has been at it already, with files of the generation before that were found damaged then: rows
+    that it made by means of them are made anew.
+    """
     settings: Mapping[str, LayerSettings] = field(default_factory=dict)
     """Settings by the name of the layer, as far as they are given; a removal has none."""
     failed: int = 0

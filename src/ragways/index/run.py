@@ -237,7 +237,7 @@ class IndexRun:
         try:
             context = await self.make_layers(generation + 1, None if lost else before)
         except DamagedBefore:
-            context = await self.make_layers(generation + 1, None)
+            context = await self.make_layers(generation + 1, None, doubted=True)
         self.summary.undone, self.summary.why = self.summary.undone + context.failed, self.summary.why or context.why
         self.tell_unread()
         # A removal tries nothing again, so it leaves undone what was.
@@ -269,9 +269,9 @@ class IndexRun:
         if self.builds and (unread := unread_documents(self.store)):
             self.summary.unread = f"{unread.said}; {CURE}"
 
-    async def make_layers(self, generation: int, before: Path | None) -> BuildContext:
+    async def make_layers(self, generation: int, before: Path | None, *, doubted: bool = False) -> BuildContext:
         """Do the work of all layers, and derive their files."""
-        layers, context = self.steps(self.layers), self.context(before)
+        layers, context = self.steps(self.layers), replace(self.context(before), doubted=doubted)
         for layer in layers:
             with self.summary.timed(layer.name):
                 await self.work(layer, context)

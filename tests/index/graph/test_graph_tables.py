@@ -18,9 +18,8 @@ from ragways.index.graph.graph_rows import digits, number_of_id
 from ragways.index.graph.graph_tables import TABLES, GraphTables
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold, split_title
-from ragways.index.graph.relation_places import RelationPlaces
-from ragways.index.graph.relation_rows import own_relations
 from ragways.index.graph.resolve import Key
+from ragways.index.graph.stating_documents import own_relations
 from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.graph.weights import link_weights
 from tests.index.graph.graph_data import GraphData, MentionRow, MergeRow, RelationRow, laid_down, read_graph
@@ -163,10 +162,8 @@ def rows(db: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
     found["graph_contents"] = [row._replace(predicates=b"") for some in contents_rows(db) for row in some]
     shared = "SELECT id, subject, object, weight, date, told FROM graph_shared_relations"
     found["graph_shared_relations"] = db.execute(shared).fetchall()
-    own = own_relations(db)
-    assert RelationPlaces(db).is_of(own.relations, own.documents)
     stated = {id for (id,) in db.execute("SELECT DISTINCT relation FROM graph_statements")}
-    assert stated == {*own.shared.tolist()} == {row[0] for row in found["graph_shared_relations"]}
+    assert stated == {*own_relations(db).shared.tolist()} == {row[0] for row in found["graph_shared_relations"]}
     found["graph_relations"] = sorted(StoredRelations(db).all())
     predicates = db.execute("SELECT predicate, way, count FROM graph_predicates ORDER BY 1, 2").fetchall()
     return found | {"graph_predicates": predicates}

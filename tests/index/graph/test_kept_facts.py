@@ -78,8 +78,8 @@ class _Index:
         self.store.create()
         self.held: set[int] = set()
 
-    def run(self, come: dict[str, Document | None], changes: bool) -> None:
-        """Add, change or remove documents by their key."""
+    def run(self, come: dict[str, Document | None], changes: bool, before: Path | None = None) -> None:
+        """Add, change or remove documents by their key. `before`: the folder of the arrays as they were."""
         forget_gone(self.store.db)  # as a commit does
         added, changed, removed = set[int](), set[int](), set[int]()
         for key, document in come.items():
@@ -101,6 +101,7 @@ class _Index:
             ModelClient(None),
             None,
             _embed_nothing,
+            before=before,
             changes=told,
             changed_documents=told,
         )
@@ -175,10 +176,15 @@ def never_all(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(
     st.lists(documents(), min_size=3, max_size=7),
     st.lists(st.lists(documents() | st.sampled_from("abcdefg"), min_size=1, max_size=2), min_size=1, max_size=4),
+    st.sets(st.integers(0, 3)),
 )
 def test_any_history_keeps_what_reading_all_anew_would(
-    tmp_path_factory: pytest.TempPathFactory, first: list[Document], steps: list[list[Document | str]]
+    tmp_path_factory: pytest.TempPathFactory,
+    first: list[Document],
+    steps: list[list[Document | str]],
+    without: set[int],
 ) -> None:
+    """`without`: steps at which the arrays of the step before are not there."""
     index, place = _Index(), tmp_path_factory.mktemp("arrays")
     present: dict[str, Document] = {document.key: document for document in first}
     index.run(dict(present), changes=False)
@@ -191,13 +197,13 @@ def test_any_history_keeps_what_reading_all_anew_would(
             else:
                 present[key] = document
         before = index.links()
-        index.run(dict(come), changes=True)
+        index.run(dict(come), changes=True, before=None if n in without else place / f"{n}")
         assert index.graph == index.reference()
         touched = index.context.once(tables_of).touched
         assert touched is not None
         before.update(touched.links)
         assert {link: weight for link, weight in before.items() if weight} == index.links()
-        _compare_ends(index.store.db, RelationEnds(index.store.db, place / f"{n}", touched.relations))
+        _compare_ends(index.store.db, RelationEnds(index.store.db, place / f"{n}", touched))
         assert index.arrays(place / f"{n + 1}", place / f"{n}") == index.arrays(place / f"whole{n}", None)
     fresh = _Index()
     fresh.run(dict(present), changes=False)

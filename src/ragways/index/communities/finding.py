@@ -58,7 +58,7 @@ def communities_of(context: BuildContext) -> CommunityRows:
     rows, generation = CommunityRows(store.db), meta["generation"]
     made = content_hash(_FORMAT, settings.model_dump_json(), meta.get(KIND, ""))
     state = _State(**json.loads(meta.get(_STATE, "{}")))
-    if state.made == made and state.generation == generation:
+    if state.made == made and state.generation == generation and not context.doubted:
         return rows
     touched = tables.touched
     links = context.once(links_of)
@@ -88,7 +88,7 @@ def links_of(context: BuildContext) -> EntityLinks:
     touched, db = context.once(tables_of).touched, context.store.db
     if touched is None or context.before is None:
         return EntityLinks(db)
-    return EntityLinks(db, RelationEnds(db, context.before, touched.relations))
+    return EntityLinks(db, RelationEnds(db, context.before, touched))
 
 
 def _changed(

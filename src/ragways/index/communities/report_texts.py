@@ -25,7 +25,7 @@ from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.graph_rows import aliases, digits, found_by
 from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.graph.stated_columns import count_paths
-from ragways.index.graph.stored_relations import RelationRow, StoredRelations
+from ragways.index.graph.stored_relations import RelationRow
 from ragways.index.graph.told_texts import descriptions, entity_descriptions
 from ragways.index.packed_numbers import unpacked_counts
 from ragways.index.sentences import sentences_of
@@ -82,7 +82,6 @@ class ReportTexts:
 
     def __init__(self, db: sqlite3.Connection, ends: RelationEnds, rows: CommunityRows) -> None:
         self._db, self._ends, self.rows = db, ends, rows
-        self._relations = StoredRelations(db)
         self._document = lru_cache(64)(self._read_document)
         self._chunk = lru_cache(4096)(self._read_chunk)
 
@@ -144,7 +143,7 @@ class ReportTexts:
 
     def links(self, numbers: Collection[int]) -> dict[int, RelationRow]:
         """What joins members, by number."""
-        return {row.id: row for row in self._relations.rows(numbers)}
+        return {row.id: row for row in self._ends.stored.rows(numbers)}
 
     def described(self, links: Sequence[RelationRow]) -> list[tuple[RelationRow, str]]:
         """Links with what describes them, which takes some reading."""
@@ -153,7 +152,7 @@ class ReportTexts:
     def sentences(self, links: Sequence[RelationRow], chunks: int) -> Iterator[Sentence]:
         """Whole sentences of the first chunks that state these links."""
         seen: set[tuple[int, str]] = set()
-        for chunk in chain.from_iterable(self._relations.stating(links, _CHUNKS_OF_ONE)):
+        for chunk in chain.from_iterable(self._ends.stored.stating(links, _CHUNKS_OF_ONE)):
             if len(seen) == chunks:
                 return
             if chunk not in seen:

@@ -155,7 +155,9 @@ class _Change:
     def _see_relations(self) -> None:
         table = self.tables[RELATIONS]
         touched = self._touched.relations | self._touched.stated
-        rows = StoredRelations(self._db).joining(touched)
+        # What touched documents state alone, and what others do since these do not state it any more.
+        documents = self._touched.documents.union(self._touched.alone.values())
+        rows = StoredRelations(self._db).joining(touched, documents)
         ids, alive = table.column("ids"), table.column("alive")
         there = as_ids(rows.ids)
         wanted = as_ids(np.array(sorted(touched), dtype=np.int64))

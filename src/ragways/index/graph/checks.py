@@ -15,10 +15,9 @@ from ragways.index.graph.document_statements import ContentsRow, contents_rows
 from ragways.index.graph.graph_rows import digits
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS
-from ragways.index.graph.relation_places import RelationPlaces
-from ragways.index.graph.relation_rows import own_relations
 from ragways.index.graph.relations import RELATIONS
 from ragways.index.graph.stated_columns import count_paths
+from ragways.index.graph.stating_documents import ArrayDocuments, OwnRelations, own_relations
 from ragways.index.graph.stored_relations import JoiningRows, all_joining
 from ragways.index.layer import CheckContext, Finding, findings
 from ragways.index.numbered_vectors import NumberedVectors
@@ -76,9 +75,13 @@ def check_graph(context: CheckContext) -> Iterator[Finding]:
     yield from findings(
         "graph: documents whose descriptions of relations are not there", "error", _not_described(db), REBUILD
     )
-    yield from findings("relations that are kept otherwise than documents state them", "error", _misplaced(db), REBUILD)
+    own = own_relations(db)
+    misplaced = _misplaced(db, own)
+    yield from findings("relations that are kept otherwise than documents state them", "error", misplaced, REBUILD)
     yield from _check_ends(context, ids, relations)
     yield from _check_arrays(context, ids, relations.ids, len(contents.named))
+    strange = (f"relation:{digits(id)}" for id in _stated_by_others(context, own))
+    yield from findings("arrays have relations of other documents", "error", strange, context.cure_of_derived)
 
 
 def _fits(row: ContentsRow) -> bool:
@@ -109,13 +112,18 @@ def _not_described(db: sqlite3.Connection) -> Iterator[str]:
     return (f"article:{row.document}" for rows in contents_rows(db, without) for row in rows if any(row.texts))
 
 
-def _misplaced(db: sqlite3.Connection) -> Iterator[str]:
-    own, stated = own_relations(db), _numbers(db, "SELECT DISTINCT relation FROM graph_statements ORDER BY relation")
+def _misplaced(db: sqlite3.Connection, own: OwnRelations) -> Iterator[str]:
+    stated = _numbers(db, "SELECT DISTINCT relation FROM graph_statements ORDER BY relation")
     shared = _numbers(db, "SELECT id FROM graph_shared_relations ORDER BY id")
     for kept in (shared, stated):
         yield from (f"relation:{digits(id)}" for id in np.setxor1d(own.shared, kept).tolist())
-    if not RelationPlaces(db).is_of(own.relations, own.documents):
-        yield "places of relations that one document states"
+
+
+def _stated_by_others(context: CheckContext, own: OwnRelations) -> Iterator[int]:
+    """Relations that one document states, and by the arrays, which a change asks, another one does."""
+    ids, documents = ArrayDocuments(context.derived).first(own.relations)
+    stating = own.documents[np.searchsorted(own.relations, ids)]
+    return iter(ids[documents != stating].tolist())
 
 
 def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from ragways.core.types import content_hash
 from ragways.index.database import create_tables
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.relation_ends import ENDS, RelationEnds
+from ragways.index.graph.stating_documents import DocumentsBefore
 from ragways.index.graph.stored_relations import StoredRelations, entity_names
 from ragways.index.graph.told_texts import descriptions, entity_descriptions
 from ragways.index.layer import BuildContext
@@ -60,9 +61,8 @@ def _entity_texts(db: sqlite3.Connection, ids: Collection[int] | None = None, *,
         yield from ((id, f"{name}: {said[id]}" if id in said else name) for id, name in some)
 
 
-def _relation_texts(db: sqlite3.Connection, ids: Collection[int] | None = None) -> Texts:
+def _relation_texts(db: sqlite3.Connection, relations: StoredRelations, ids: Collection[int] | None = None) -> Texts:
     """Texts of all relations, or of these in order, by number."""
-    relations = StoredRelations(db)
     for some in _batches(iter(relations.all() if ids is None else relations.rows(ids))):
         names = entity_names(db, {end for row in some for end in (row.subject, row.object)})
         for row, said in zip(some, descriptions(db, [row.told for row in some]), strict=True):
@@ -211,7 +211,8 @@ def see_to_texts(
     if vectors:
         kinds.append(EmbeddedTexts(db, "entities", _ENTITIES, lambda ids: _entity_texts(db, ids, every=every)))
     if vectors and relations:
-        kinds.append(EmbeddedTexts(db, "relations", _RELATIONS, lambda ids: _relation_texts(db, ids)))
+        stored = StoredRelations(db, DocumentsBefore(before, touched or Touched()))
+        kinds.append(EmbeddedTexts(db, "relations", _RELATIONS, lambda ids: _relation_texts(db, stored, ids)))
     if touched is None:
         for table in ("graph_named", _ENTITIES, _RELATIONS):
             db.execute(f"DROP TABLE IF EXISTS {table}")
@@ -235,7 +236,7 @@ def _of_names(db: sqlite3.Connection, before: Path | None, touched: Touched) -> 
     """Relations of entities that have another name: where nothing describes one, its text is made of names."""
     if not touched.renamed:
         return set()
-    ends = RelationEnds(db, before, touched.relations)
+    ends = RelationEnds(db, before, touched)
     return {id for end in ENDS for id in ends.with_end(end, touched.renamed).ids.tolist()}
 
 

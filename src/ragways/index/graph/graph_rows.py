@@ -53,6 +53,8 @@ class Touched:
 
     entities: set[int] = field(default_factory=set)
     relations: set[int] = field(default_factory=set)
+    alone: dict[int, int] = field(default_factory=dict)
+    """Of these relations, those that one document states now, and the document."""
     links: Counter[tuple[int, int]] = field(default_factory=Counter)
     """By how many millionths the weight of all relations of two entities is more or less than before."""
     documents: set[int] = field(default_factory=set)

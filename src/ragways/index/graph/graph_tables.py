@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragways.index.database import create_tables
@@ -33,9 +34,9 @@ from ragways.index.graph.graph_rows import (
 )
 from ragways.index.graph.names import COARSE
 from ragways.index.graph.predicates import TABLE as PREDICATE_TABLE
-from ragways.index.graph.relation_places import TABLE as PLACE_TABLE
 from ragways.index.graph.relation_rows import SORTED, RelationRows
 from ragways.index.graph.resolve import exclusive_kind
+from ragways.index.graph.stating_documents import DocumentsBefore
 from ragways.index.graph.stored_relations import TABLES as RELATION_TABLES
 from ragways.index.graph.told_texts import TABLES as TEXT_TABLES
 from ragways.index.graph.told_texts import packed_texts
@@ -69,8 +70,8 @@ CREATE TABLE IF NOT EXISTS graph_merges (
 """
 TABLES = f"{_ENTITY_TABLES}{TEXT_TABLES}{RELATION_TABLES}"
 """What readers see."""
-KEPT = f"{PREDICATE_TABLE}{PLACE_TABLE}"
-"""What is behind it: numbers and buckets may be others in an index with the same documents."""
+KEPT = PREDICATE_TABLE
+"""What is behind it: numbers may be others in an index with the same documents."""
 _SORTED = f"""{SORTED}
 CREATE TABLE temp.graph_shares (
     entity INTEGER, document INTEGER, folded TEXT, count INTEGER, by_rules INTEGER, told TEXT
@@ -111,19 +112,23 @@ class LaidDown(NamedTuple):
 class GraphTables:
     """`shown` tells how the corpus shows a folded name, `common` whether a word is an everyday one."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, before: Path | None = None) -> None:
+        """`before`: the derived folder of the generation before, where nothing else has been done to the rows since."""
         self._db = db
         self.touched: Touched | None = None
         """What `change` has written; nothing where the rows were made otherwise."""
         self._written: set[int] = set()
         """Documents whose texts are kept with their text as it is now: of others that changed, it is the one before."""
+        db.execute("DROP TABLE IF EXISTS graph_relation_places")  # of an earlier version: arrays tell the same
         create_tables(db, f"{KEPT}{TABLES}")
         self._relations = RelationRows(db)
+        self._stating = DocumentsBefore(before, Touched())
 
     # All of it
 
     def fill(self, documents: Iterable[LaidDown], *, shown: Shown, common: Common) -> None:
         """Make the rows from nothing. What is held in memory are some forty bytes of each statement, as numbers."""
+        self.touched, self._stating = None, DocumentsBefore(None, Touched())
         for table in _NAMES:
             self._db.execute(f"DELETE FROM {table}")
         self._drop_sorted()
@@ -206,7 +211,7 @@ class GraphTables:
         """Take away what documents said before, and put what they say now. `renamed`: folded names that are shown in
         another way than before; `words`: those of which `common` now says otherwise.
         """
-        self.touched = touched = self.touched or Touched()
+        self.touched = touched = self._stating.touched
         old = {document.number: DocumentRows(document) for document in before}
         new = {document.number: DocumentRows(document) for document in after}
         self._written.update(new)
@@ -229,7 +234,7 @@ class GraphTables:
             texts = new[number].texts
             packed = packed_texts(texts, text_now(self._db, number)) if texts else b""
             self._put_contents(new[number].contents(), new[number].predicates(), packed)
-        touched.relations.update(self._relations.change(old, new, touched.links, self._text))
+        self._relations.change(old, new, self._stating, self._text)
         self._change_merges(old, new)
 
     def _change_entities(

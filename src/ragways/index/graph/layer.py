@@ -85,8 +85,10 @@ def _settings(context: BuildContext) -> GraphSettings:
 
 
 _COMPARING = "comparing names"
-_FORMAT = "3"
+_FORMAT = "4"
 """Changes when what is kept of entities or relations does: it is made of the facts again, which are not found anew."""
+_FORMAT_BEFORE = "3"
+"""The one before, which kept more: which document states a relation (`GraphTables` drops it)."""
 _MEANT = "graph_meant"
 """Where the store keeps how the meaning of names was found, and for which generation."""
 
@@ -106,15 +108,21 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
         answers = NameAnswers(db, run.corpus.lexicon.common, forbidden)
         # Facts of a model or a file, and names that are alike, are gone through as a whole at each run.
         by_itself = settings.method == "rules" and not settings.near
-        made = content_hash(_FORMAT, settings.method, str(settings.near), *sorted(forbidden))
+        made, made_before = (
+            content_hash(format, settings.method, str(settings.near), *sorted(forbidden))
+            for format in (_FORMAT, _FORMAT_BEFORE)
+        )
         meta = store.meta()
         known, _, generation = meta.get(_MEANT, "").partition(" ")
+        if known == made_before:
+            known = made
+            store.set_meta({_MEANT: f"{made} {generation}"})
         run_before = str(int(meta["generation"]) - 1)
-        if by_itself and known == made and not run.whole and generation == meta["generation"]:
+        if by_itself and known == made and not run.whole and not context.doubted and generation == meta["generation"]:
             return GraphTables(db)
         store.set_meta({_MEANT: f"{made} {meta['generation']}"})
         if by_itself and known == made and not run.whole and generation == run_before:
-            return change_graph(db, run, answers)
+            return change_graph(db, run, answers, context.before)
         passes = _passes(context, settings, answers, held, workers if by_itself else None)
         fill_graph(db, passes, answers, lambda: _near(context, settings, answers), context.progress)
     return GraphTables(db)

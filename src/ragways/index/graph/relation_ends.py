@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.document_statements import MILLION
+from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
+from ragways.index.graph.stating_documents import DocumentsBefore, DocumentsNow
 from ragways.index.graph.stored_relations import JoiningRows, StoredRelations, all_joining
 from ragways.index.graph.weights import weights_of
 from ragways.index.ragged import distinct, is_among, stretches
@@ -33,23 +35,31 @@ ENDS: tuple[End, End] = ("subject", "object")
 class RelationEnds:
     """Relations as they are in the store now."""
 
-    def __init__(self, db: sqlite3.Connection, before: Path | None = None, changed: Collection[int] = ()) -> None:
-        """`before`: a derived folder whose arrays have all relations but those that `changed` since."""
-        self._db, self._before, self._changed = db, before, changed
+    def __init__(self, db: sqlite3.Connection, before: Path | None = None, touched: Touched | None = None) -> None:
+        """`before`: a derived folder whose arrays have all relations but those that were `touched` since."""
+        self._db, self._before, self._touched = db, before, touched or Touched()
 
     @cached_property
     def _in_memory(self) -> _HeldRows:
         if self._before is None:
             return _HeldRows(all_joining(self._db))
-        return _HeldRows(StoredRelations(self._db).joining(self._changed))
+        touched = self._touched
+        return _HeldRows(StoredRelations(self._db).joining(touched.relations, {*touched.alone.values()}))
 
     @cached_property
     def _in_arrays(self) -> _RowsBefore | None:
-        return None if self._before is None else _RowsBefore(self._before, self._changed)
+        return None if self._before is None else _RowsBefore(self._before, self._touched.relations)
+
+    @cached_property
+    def stored(self) -> StoredRelations:
+        """The rows of relations."""
+        before = self._before
+        stating = DocumentsNow(self._db) if before is None else DocumentsBefore(before, self._touched)
+        return StoredRelations(self._db, stating)
 
     def forget(self) -> None:
         """Let go of what is held in memory; it is read again if it is asked for."""
-        for held in ("_in_memory", "_in_arrays"):
+        for held in ("_in_memory", "_in_arrays", "stored"):
             self.__dict__.pop(held, None)
 
     def all(self) -> JoiningRows:

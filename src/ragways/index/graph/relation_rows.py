@@ -1,36 +1,31 @@
 """What documents state is put into the store and taken away.
 
-A relation that one document states is kept with the document, and has its place (`relation_places`). When a second one
-states it too it gets a row of its own, in which what all of them say is added up; and when only one is left, the row
-goes.
+A relation that one document states is kept with the document, and found by arrays (`stating_documents`). When a second
+one states it too it gets a row of its own, in which what all of them say is added up; and when only one is left, the
+row goes.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from ragways.index.gone_texts import text_now
 from ragways.index.graph.document_statements import ContentsRow, Said
 from ragways.index.graph.graph_rows import DocumentRows, Row, as_json
 from ragways.index.graph.predicates import Predicates
-from ragways.index.graph.relation_places import RelationPlaces
-from ragways.index.graph.stated_columns import stated_among, stated_columns
+from ragways.index.graph.stated_columns import stated_among
+from ragways.index.graph.stating_documents import DocumentsBefore, own_relations
 from ragways.index.graph.stored_relations import DESCRIPTIONS
 from ragways.index.graph.told_texts import ToldTexts
 from ragways.index.packed_numbers import packed_counts
-from ragways.index.ragged import distinct
 
-Ints = NDArray[np.int64]
 Ends = tuple[int, str, int]
 """The number of a relation's subject, its predicate, and the number of its object."""
 
@@ -45,36 +40,12 @@ CREATE TABLE temp.graph_said (
 _AT_ONCE = 2000  # rows that are given to SQLite together
 
 
-class OwnRelations(NamedTuple):
-    """Relations that one document states each, in rising order, and the documents; and those that several state."""
-
-    relations: Ints
-    documents: Ints
-    shared: Ints
-
-
-def own_relations(db: sqlite3.Connection) -> OwnRelations:
-    """As the rows of all documents tell."""
-    numbers = np.fromiter(
-        (row[0] for row in db.execute("SELECT document FROM graph_contents ORDER BY document")), np.int64
-    )
-    parts = [(stated.counts, stated.relations) for stated in stated_columns(db)]
-    nothing = np.zeros(0, np.int64)
-    sizes, ids = (np.concatenate([nothing, *some]) for some in (zip(*parts, strict=True) if parts else ((), ())))
-    order = np.argsort(ids, kind="stable")
-    ids, of = ids[order], np.repeat(np.arange(len(numbers), dtype=np.int32), sizes)[order]
-    again = np.zeros(len(ids) + 1, np.bool_)
-    again[1:-1] = ids[1:] == ids[:-1]
-    once = np.flatnonzero(~again[:-1] & ~again[1:])
-    return OwnRelations(ids[once], numbers[of[once]], distinct(ids[again[:-1]]))
-
-
 class RelationRows:
     """The tables of relations, and what `graph_contents` has of them."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._predicates, self._places = Predicates(db), RelationPlaces(db)
+        self._predicates = Predicates(db)
         self._text: Callable[[int, int], str] = ToldTexts(db, partial(text_now, db))
 
     def put_contents(self, contents: ContentsRow, predicates: Iterable[tuple[str, str]]) -> None:
@@ -97,10 +68,8 @@ class RelationRows:
     def fill(self) -> None:
         """Make the rest from the rows of documents."""
         self._predicates.flush()
-        own = own_relations(self._db)
-        self._places.fill(own.relations, own.documents)
         said = list[Row]()
-        for id, place, stated in stated_among(self._db, self._predicates, own.shared):
+        for id, place, stated in stated_among(self._db, self._predicates, own_relations(self._db).shared):
             said.extend((id, *stated.ends(place), stated.document, *each) for each in stated.statements(place))
             if len(said) >= _AT_ONCE:
                 self._lay_said(said)
@@ -128,13 +97,13 @@ class RelationRows:
         self,
         old: Mapping[int, DocumentRows],
         new: Mapping[int, DocumentRows],
-        links: Counter[tuple[int, int]],
+        stating: DocumentsBefore,
         text: Callable[[int], str],
-    ) -> Collection[int]:
-        """The numbers of relations that are others now; the rows of documents have been put and dropped before. By how
-        much the weight of relations changed is added to `links`. `text`: that of a document that its texts are kept
-        with.
+    ) -> None:
+        """The rows of documents have been put and dropped before. What `stating` has touched is told of the
+        relations that are others now. `text`: that of a document that its texts are kept with.
         """
+        touched = stating.touched
         self._text = ToldTexts(self._db, text)
         changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
         ends: dict[int, Ends] = {}
@@ -149,57 +118,71 @@ class RelationRows:
                 ends.update(made.ends)
         rows = self._shared_rows(changed)
         added = {id for id in rows.keys() - lost if _adds_no_date(rows[id], changed[id])}
-        before = self._before(changed.keys() - added, rows, old, new)
-        was, now = dict[int, int](), dict[int, int]()  # documents that state relations alone
+        before = self._said_before(changed.keys() - added, rows, old, new, stating)
         for id in sorted(changed):
+            touched.alone.pop(id, None)
             if id in added:
                 self._add(id, ends[id], rows[id], changed[id])
-                links[ends[id][0], ends[id][2]] += _weight(changed[id])
+                touched.links[ends[id][0], ends[id][2]] += _weight(changed[id])
                 continue
             said = before[id] | changed[id]
             said = {number: said[number] for number in sorted(said) if said[number]}
-            links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before[id])
-            owner, owns = [*before[id]] if id not in rows else [], [*said] if len(said) == 1 else []
-            if owner != owns:
-                was.update((id, number) for number in owner)
-                now.update((id, number) for number in owns)
+            touched.links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before[id])
+            if len(said) == 1:
+                touched.alone[id] = next(iter(said))
             self._put_shared(id, ends[id], rows.get(id), before[id], said if len(said) > 1 else {})
         self._predicates.flush()
-        if not self._places.change(was, now):
-            own = own_relations(self._db)
-            self._places.fill(own.relations, own.documents)
-        return changed
+        touched.relations.update(changed)
 
     def _shared_rows(self, relations: Collection[int]) -> dict[int, _SharedRow]:
         """The rows of those of these relations that several documents state."""
         rows = self._db.execute(f"{_ROWS} WHERE id {_AMONG}", (json.dumps(sorted(relations)),))
         return {id: row for id, *row in rows}
 
-    def _before(
+    def _said_before(
         self,
         relations: Collection[int],
         shared: Collection[int],
         old: Mapping[int, DocumentRows],
         new: Mapping[int, DocumentRows],
+        stating: DocumentsBefore,
     ) -> dict[int, dict[int, list[Said]]]:
         """What documents stated of each of these relations, by document, in order. The rows of documents in hand are
         those of now: `old` tells what they stated, and a new one stated nothing.
         """
-        documents = self._places.documents([id for id in relations if id not in shared])
+        in_hand = old.keys() | new.keys()
+        alone = stating.of([id for id in relations if id not in shared])
+        read = None if alone is None else {*alone.values(), *self._stating_shared(relations, shared)}
+        found = self._stated_by_others(relations, read, in_hand)
+        for number, made in old.items():
+            for id in made.said.keys() & found.keys():
+                found[id][number] = made.said[id]
+        if alone is not None and any(document not in found[id] for id, document in alone.items()):
+            # The arrays are not those of the rows, by whatever happened to them: all documents are looked at.
+            for id, others in self._stated_by_others(relations, None, in_hand).items():
+                found[id] |= others
+        return {id: dict(sorted(some.items())) for id, some in found.items()}
+
+    def _stating_shared(self, relations: Collection[int], shared: Collection[int]) -> Iterator[int]:
+        """Documents that state those of these relations that several state."""
         for id in relations:
             if id in shared:
                 rows = self._db.execute("SELECT document FROM graph_statements WHERE relation = ?", (id,))
-                documents[id] = [number for (number,) in rows]
-        read = {number for some in documents.values() for number in some} - old.keys() - new.keys()
+                yield from (number for (number,) in rows)
+
+    def _stated_by_others(
+        self, relations: Collection[int], documents: set[int] | None, in_hand: Set[int]
+    ) -> dict[int, dict[int, list[Said]]]:
+        """What of these relations documents state that are not in hand: of all documents, or of these."""
         found: dict[int, dict[int, list[Said]]] = {id: {} for id in relations}
+        read = None if documents is None else documents - in_hand
         for id, place, stated in stated_among(self._db, self._predicates, relations, read):
-            found[id][stated.document] = [
-                (each.text, each.weight, each.date, self._predicates.meaning(each.predicate)[1])
-                for each in stated.statements(place)
-            ]
-        for id, some in documents.items():
-            found[id] |= {number: old[number].said[id] for number in some if number in old and id in old[number].said}
-        return {id: dict(sorted(some.items())) for id, some in found.items()}
+            if stated.document not in in_hand:
+                found[id][stated.document] = [
+                    (each.text, each.weight, each.date, self._predicates.meaning(each.predicate)[1])
+                    for each in stated.statements(place)
+                ]
+        return found
 
     def _add(self, id: int, ends: Ends, row: _SharedRow, come: Mapping[int, Sequence[Said]]) -> None:
         """Write what documents state that did not state the relation before, from its row: what others state of it is

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from ragways.index.graph.document_statements import DocumentStatements, Told, contents_rows
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.relation_ids import relation_number
-from ragways.index.graph.relation_places import RelationPlaces
 from ragways.index.graph.stated_columns import StatedColumns, stated_among, stated_columns
+from ragways.index.graph.stating_documents import StatingDocuments
 from ragways.index.ragged import is_among
 
 Ints = NDArray[np.int64]
@@ -96,15 +96,18 @@ class JoiningRows:
 class StoredRelations:
     """Reads relations, at the commit that a connection reads."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._predicates, self._places = Predicates(db), RelationPlaces(db)
+    def __init__(self, db: sqlite3.Connection, documents: StatingDocuments | None = None) -> None:
+        """`documents` tells which one states a relation; without it, `rows` looks at all of them."""
+        self._db, self._alone = db, documents
+        self._predicates = Predicates(db)
 
     def rows(self, ids: Collection[int]) -> list[RelationRow]:
         """Those of these relations that are there, in the order of their numbers."""
         found = {row.id: row for row in self._shared(ids)}
         rest = [id for id in ids if id not in found]
-        for id, place, stated in stated_among(self._db, self._predicates, rest, self._alone(rest)):
+        alone = None if self._alone is None else self._alone.of(rest)
+        read = None if alone is None else {*alone.values()}
+        for id, place, stated in stated_among(self._db, self._predicates, rest, read):
             found[id] = self._own(id, place, stated)
         return [found[id] for id in sorted(found)]
 
@@ -127,12 +130,14 @@ class StoredRelations:
                 found.update((row.id, row) for row in rows if row.is_named())
         return [found[id] for id in sorted(found)]
 
-    def joining(self, ids: Collection[int]) -> JoiningRows:
-        """The ends and weights of those of these relations that are there, in the order of their numbers."""
+    def joining(self, ids: Collection[int], documents: Collection[int]) -> JoiningRows:
+        """The ends and weights of those of these relations that are there, in the order of their numbers. `documents`:
+        those by which some of them are stated alone, or more.
+        """
         shared = _joining_shared(self._db, f" WHERE id {_AMONG}", (json.dumps(list(ids)),))
         asked = np.setdiff1d(np.fromiter(ids, np.int64, len(ids)), shared.ids)
         parts = [shared]
-        for rows in contents_rows(self._db, self._alone(asked.tolist())):
+        for rows in contents_rows(self._db, documents):
             columns = StatedColumns.of(self._predicates, rows)
             parts.append(_joining(columns, is_among(columns.relations, asked)))
         return _in_order(parts)
@@ -153,10 +158,6 @@ class StoredRelations:
             ):
                 stated = DocumentStatements(rows[n])
                 yield from (self._own(id, place, stated) for _, id, place in some)
-
-    def _alone(self, relations: Collection[int]) -> set[int]:
-        """Documents some of which state these relations alone."""
-        return {document for some in self._places.documents(relations).values() for document in some}
 
     def stating(self, rows: Sequence[RelationRow], most: int) -> list[list[tuple[int, str]]]:
         """The documents and paths of the first chunks that state each of these relations, so many at most."""

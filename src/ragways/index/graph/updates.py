@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -178,8 +179,12 @@ def share_of(facts: DocumentFacts, meaning: DocumentMeaning, text: Callable[[int
     return DocumentShare(facts.number, thought.keys, thought.meaning.packed(), LaidDown.of(thought.graph, text))
 
 
-def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) -> GraphTables:
-    """Change what the changed facts of a run change; the tables, which tell what they were touched by."""
+def change_graph(
+    db: sqlite3.Connection, run: FactsRun, answers: NameAnswers, before_run: Path | None = None
+) -> GraphTables:
+    """Change what the changed facts of a run change; the tables, which tell what they were touched by. `before_run`:
+    the derived folder of the generation before, if it is there.
+    """
     kept = _Meanings(db)
     before = {number: document_facts(number, packed, text) for number, (packed, text) in run.before.items()}
     read = {number: facts_of(db, number) for number in sorted(run.read) if has_facts(db, number)}
@@ -219,7 +224,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
         for number in concerned | gone:
             _add(claims, ((claim, 1) for claim in kept.meaning(number).claims if claim[0] in letters), -1)
         concerned |= kept.concerned(answers.change(claims).keys) - gone
-    tables = GraphTables(db)
+    tables = GraphTables(db, before_run)
     rest = iter([*sorted(gone), *sorted(concerned)])  # a new one may have the place of one that is gone
     renamed, words = told.renamed, set(run.changed.words)
     while some := list(islice(rest, _AT_ONCE)):
