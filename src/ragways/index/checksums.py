@@ -14,11 +14,14 @@ import os
 import random
 import shutil
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
+
+from ragways.core.errors import StoreDamaged
 
 BLOCK = 1 << 24
 """Bytes of a derived file that have one checksum."""
@@ -30,6 +33,19 @@ DRAWN = 1 << 25
 """Bytes of those blocks, which are drawn anew each time."""
 _READ = 1 << 20
 _AT_ONCE = 4
+
+
+class DamagedBefore(StoreDamaged):
+    """Files of the generation before were damaged, so nothing may be taken over of it."""
+
+
+@contextmanager
+def reading_before(folder: Path) -> Iterator[None]:
+    """While arrays of the generation before are opened: one that cannot be is damaged, however that came to be."""
+    try:
+        yield
+    except (OSError, ValueError, EOFError, KeyError) as error:
+        raise DamagedBefore(f"a file in {folder} is damaged") from error
 
 
 class Sum(NamedTuple):

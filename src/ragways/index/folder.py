@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, StoreError, StoreFailed, WrongVersion
-from ragways.index.checksums import damaged_files, fitting, is_linked, listed_files, seal_files, sync
+from ragways.index.checksums import DamagedBefore, damaged_files, fitting, is_linked, listed_files, seal_files, sync
 from ragways.index.database import connect, store_errors
 from ragways.index.layer import BuildContext, Layer
 from ragways.index.place import claim
@@ -140,10 +140,6 @@ def derive(
         _remove(final, draft)
         draft.rename(final)
         sync(final.parent)
-
-
-class DamagedBefore(StoreDamaged):
-    """Files of the generation before were damaged, so nothing may be taken over of it."""
 
 
 def _check_read(before: Path, draft: Path) -> None:

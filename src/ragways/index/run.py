@@ -15,9 +15,10 @@ from ragways.core.errors import BudgetExceeded, EmbedderChanged
 from ragways.core.runtime import Progress, ProgressCallback
 from ragways.core.trace import Budget, spending
 from ragways.corpus.source import NO_TEXT
+from ragways.index.checksums import DamagedBefore
 from ragways.index.embedding import Embedding
 from ragways.index.file_reader import BegunFile, FileReader, ReadDocument, ReadFile
-from ragways.index.folder import KEPT, DamagedBefore, clear_old, damaged_parts, derive, is_current
+from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, is_current
 from ragways.index.forgetting import Forgetting
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import BuildContext, Layer, Texts

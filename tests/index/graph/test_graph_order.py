@@ -17,6 +17,8 @@ from ragways.index.folder import FORMAT, FORMAT_MARK
 from ragways.index.graph import kept_facts, tables
 from ragways.index.graph.graph_tables import TABLES
 from ragways.index.reader import Index
+from ragways.pictures.graph_map import graph_map
+from ragways.pictures.neighbourhood import around
 from tests.fakes import reseal
 from tests.index.graph.graph_fakes import graph_of, recipe, rows, run, write
 from tests.index.graph.plain_arrays import told
@@ -173,3 +175,25 @@ def test_numbers_of_relations_that_are_gone_are_those_of_nothing(tmp_path) -> No
     assert sorted(found) == alive.nonzero()[0].tolist()
     assert {row.id for row in found.values()} == {*graph.relation_arrays.names(graph.relation_arrays.all_numbers())}
     graph.close()
+
+
+def test_pictures_of_a_graph_that_grew_are_those_of_a_fresh_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Entities that came later have numbers of their own from the room, and ranks tell their order."""
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    monkeypatch.setattr(tables, "LARGE", 0)
+    corpus = write(tmp_path / "corpus", dict([*ARTICLES.items()][:3]))
+    run(tmp_path / "grown", corpus)
+    run(tmp_path / "grown", write(corpus, ARTICLES))
+    run(tmp_path / "fresh", corpus)
+    seen = []
+    for name in ("grown", "fresh"):
+        with closing(Index.open(tmp_path / name)) as index:
+            graph = index.graph
+            ids = sorted(graph.ids)
+            assert (name == "grown") == (graph.ids.ranks is not None)
+            near = {id: around(graph, id, 2, 50) for id in ids}
+            seen.append((graph.degrees(ids), near, graph_map(index)))
+            assert graph.degrees(ids) == {id: len(graph.neighbours(id, 1000)) for id in ids}
+    assert seen[0] == seen[1]

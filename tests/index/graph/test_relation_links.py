@@ -12,7 +12,7 @@ from ragways.index.graph.relations import RelationArrays
 from ragways.index.pagerank import Adjacency
 from ragways.index.ragged import Ragged, ragged
 from ragways.index.reached import reach
-from ragways.index.row_keys import RowKeys
+from ragways.index.row_keys import Ranks, RowKeys
 from ragways.pictures.graph_map import _most
 
 Relation = tuple[int, int, float]
@@ -21,7 +21,7 @@ WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 2.5])  # a model may weigh a relation 
 RELATIONS = st.lists(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1), WEIGHTS), max_size=40)
 
 
-def links_of(relations: list[Relation]) -> RelationLinks:
+def links_of(relations: list[Relation], ranks: Ranks | None = None) -> RelationLinks:
     """As the arrays have them: the rows of an entity in the order of the other ends."""
     table = np.array(relations, dtype=np.float64).reshape(-1, 3)
     subjects, objects = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
@@ -34,7 +34,7 @@ def links_of(relations: list[Relation]) -> RelationLinks:
     keys = RowKeys(np.arange(count, dtype=np.uint64), np.ones(count, np.bool_), count, count)
     stating = ragged(np.zeros(count, np.int64), chunks=np.zeros(0, np.int32))
     both = rows(subjects, objects), rows(objects, subjects)
-    return RelationLinks(RelationArrays(keys, subjects, objects, table[:, 2], *both, stating, None, None))
+    return RelationLinks(RelationArrays(keys, subjects, objects, table[:, 2], *both, stating, None, ranks))
 
 
 def reference(relations: list[Relation]) -> Adjacency:
@@ -61,6 +61,20 @@ def test_it_is_the_graph_of_all_relations(relations: list[Relation]) -> None:
     assert np.bincount(owners, minlength=SIZE).tolist() == links.counts_of(every).tolist()
     assert np.bincount(owners, weights, SIZE).tolist() == whole.strengths.tolist()
     assert not weights[owners == targets].any()
+
+
+@settings(max_examples=100, deadline=None)
+@given(RELATIONS, st.integers(1, SIZE - 1))
+def test_edges_go_by_the_ranks_of_entities_that_came_later(relations: list[Relation], written: int) -> None:
+    """The ids of those that were written are even, and of those that came since odd: they stand in between."""
+    ids = np.concatenate([2 * np.arange(written), 2 * np.arange(SIZE - written) + 1]).astype(np.uint64)
+    ranks = Ranks.of(ids[:written], ids[written:])
+    found = links_of(relations, ranks).merged(np.arange(SIZE))
+    whole = reference(relations).merged(np.arange(SIZE))
+    expected = sorted(zip(whole.owners.tolist(), ids[whole.targets].tolist(), whole.weights.tolist(), strict=True))
+    assert (
+        list(zip(found.owners.tolist(), ids[found.targets].tolist(), found.weights.tolist(), strict=True)) == expected
+    )
 
 
 @settings(max_examples=200, deadline=None)

@@ -21,7 +21,7 @@ from ragways.index.graph.data import DocumentGraph
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.stated_columns import stated_among
-from ragways.index.graph.stating_documents import DocumentsBefore, DocumentsNow
+from ragways.index.graph.stating_documents import DocumentsNow, stating_now
 from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.graph.tables import write_arrays
 from ragways.index.health import check
@@ -86,7 +86,7 @@ class _Graph:
         stored = sorted(StoredRelations(self.db).all())
         alone = {row.id: row.document for row in stored if row.document is not None}
         assert {id: alone[id] for id in touched.relations & alone.keys()} == touched.alone
-        for found in (DocumentsBefore(self.folder, touched), DocumentsNow(self.db)):
+        for found in (stating_now(self.db, self.folder, touched), DocumentsNow(self.db)):
             answer = found.of([row.id for row in stored] + [77])
             assert answer is not None
             assert answer.items() >= alone.items()
@@ -267,3 +267,44 @@ def test_an_index_that_kept_it_in_the_store_goes_on_without(tmp_path: Path, monk
     assert known == f"{content_hash(layer._FORMAT, 'rules', 'False')} 2", "an earlier version makes it anew"
     monkeypatch.undo()
     _same_as_fresh(index, corpus, tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("name", ["graph-relations-ids", "graph-relations-stating-bounds", "graph-chunks-documents"])
+@pytest.mark.parametrize("large", [0, 5000])
+def test_arrays_that_cannot_be_opened_are_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: int
+) -> None:
+    """Damage in blocks that were not drawn to be compared: all is made anew."""
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    monkeypatch.setattr(tables, "LARGE", large)
+    index, corpus = tmp_path / "index", write(tmp_path / "corpus", ARTICLES)
+    run(index, corpus)
+    with monkeypatch.context() as few:
+        few.setattr(checksums, "COMPARED", 0)
+        few.setattr(checksums, "DRAWN", 0)
+        file = index / "derived" / "1" / f"{name}.npy"
+        file.write_bytes(bytes(80) + file.read_bytes()[80:])
+        run(index, write(corpus, {"Notes": SAME}))
+    run(tmp_path / "fresh", corpus)
+    assert _state(index) == _state(tmp_path / "fresh")
+
+
+def test_without_arrays_all_documents_are_gone_through_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not for each of the batches that are changed together."""
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    monkeypatch.setattr(updates, "_AT_ONCE", 1)
+    articles = {f"Doc {n}": f"Otto Brack {n} left Saltrey. Oriel Tamsett met Otto Brack {n}." for n in range(20)}
+    corpus = write(tmp_path / "corpus", articles)
+    run(tmp_path / "index", corpus)
+    asked = list[object]()
+
+    def counted(db, predicates, relations, documents=None):
+        asked.append(documents)
+        return stated_among(db, predicates, relations, documents)
+
+    monkeypatch.setattr(relation_rows, "stated_among", counted)
+    write(corpus, {title: f"{articles[title]} Ilsabet Corran saw Otto Brack." for title in [*articles][:5]})
+    shutil.rmtree(tmp_path / "index" / "derived")
+    run(tmp_path / "index", corpus)
+    assert len(asked) >= 5
+    assert None not in asked

@@ -21,7 +21,7 @@ from ragways.core.types import content_hash
 from ragways.index.database import create_tables
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.relation_ends import ENDS, RelationEnds
-from ragways.index.graph.stating_documents import DocumentsBefore
+from ragways.index.graph.stating_documents import stating_now
 from ragways.index.graph.stored_relations import StoredRelations, entity_names
 from ragways.index.graph.told_texts import descriptions, entity_descriptions
 from ragways.index.layer import BuildContext
@@ -211,7 +211,7 @@ def see_to_texts(
     if vectors:
         kinds.append(EmbeddedTexts(db, "entities", _ENTITIES, lambda ids: _entity_texts(db, ids, every=every)))
     if vectors and relations:
-        stored = StoredRelations(db, DocumentsBefore(before, touched or Touched()))
+        stored = StoredRelations(db, stating_now(db, None if touched is None else before, touched or Touched()))
         kinds.append(EmbeddedTexts(db, "relations", _RELATIONS, lambda ids: _relation_texts(db, stored, ids)))
     if touched is None:
         for table in ("graph_named", _ENTITIES, _RELATIONS):

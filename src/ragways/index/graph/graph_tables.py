@@ -122,13 +122,14 @@ class GraphTables:
         db.execute("DROP TABLE IF EXISTS graph_relation_places")  # of an earlier version: arrays tell the same
         create_tables(db, f"{KEPT}{TABLES}")
         self._relations = RelationRows(db)
-        self._stating = DocumentsBefore(before, Touched())
+        self._before = before
+        self._stating: DocumentsBefore | None = None
 
     # All of it
 
     def fill(self, documents: Iterable[LaidDown], *, shown: Shown, common: Common) -> None:
         """Make the rows from nothing. What is held in memory are some forty bytes of each statement, as numbers."""
-        self.touched, self._stating = None, DocumentsBefore(None, Touched())
+        self.touched = self._before = self._stating = None
         for table in _NAMES:
             self._db.execute(f"DELETE FROM {table}")
         self._drop_sorted()
@@ -211,6 +212,8 @@ class GraphTables:
         """Take away what documents said before, and put what they say now. `renamed`: folded names that are shown in
         another way than before; `words`: those of which `common` now says otherwise.
         """
+        if self._stating is None:
+            self._stating = DocumentsBefore.changing(self._db, self._before)
         self.touched = touched = self._stating.touched
         old = {document.number: DocumentRows(document) for document in before}
         new = {document.number: DocumentRows(document) for document in after}

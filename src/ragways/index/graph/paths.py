@@ -73,8 +73,7 @@ class _Side:
 
 def _joined(links: Links, sides: tuple[_Side, _Side], met: Ints, limit: int) -> list[tuple[int, ...]]:
     if len(met) > CANDIDATES:
-        strengths = np.array([float(links.neighbours(node)[1].sum()) for node in met.tolist()])
-        met = met[np.lexsort((met, -strengths))][:CANDIDATES]
+        met = met[np.lexsort((met, -links.strengths.take(met)))][:CANDIDATES]
     found: list[Way] = []
     for node in met.tolist():
         first, second = (side.ways(node, limit) for side in sides)

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
+from ragways.index.checksums import reading_before
 from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
-from ragways.index.graph.stating_documents import DocumentsBefore, DocumentsNow
+from ragways.index.graph.stating_documents import stating_now
 from ragways.index.graph.stored_relations import JoiningRows, StoredRelations, all_joining
 from ragways.index.graph.weights import weights_of
 from ragways.index.ragged import distinct, is_among, stretches
@@ -48,14 +49,15 @@ class RelationEnds:
 
     @cached_property
     def _in_arrays(self) -> _RowsBefore | None:
-        return None if self._before is None else _RowsBefore(self._before, self._touched.relations)
+        if self._before is None:
+            return None
+        with reading_before(self._before):
+            return _RowsBefore(self._before, self._touched.relations)
 
     @cached_property
     def stored(self) -> StoredRelations:
         """The rows of relations."""
-        before = self._before
-        stating = DocumentsNow(self._db) if before is None else DocumentsBefore(before, self._touched)
-        return StoredRelations(self._db, stating)
+        return StoredRelations(self._db, stating_now(self._db, self._before, self._touched))
 
     def forget(self) -> None:
         """Let go of what is held in memory; it is read again if it is asked for."""

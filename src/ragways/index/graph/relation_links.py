@@ -54,9 +54,8 @@ class RelationLinks(Links):
         found = self.edges(nodes)
         there = np.flatnonzero(found.weights)
         owners, targets, weights = found.owners[there], found.targets[there], found.weights[there]
-        keys = owners << 32 | self.ranks(targets.astype(np.int64))
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
+        order = np.lexsort((self.ranks(targets.astype(np.int64)), owners))
+        keys = (owners << 32 | targets)[order]
         first = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
         summed = np.add.reduceat(weights[order], first) if len(first) else weights
         return Edges(owners[order[first]], targets[order[first]], summed)

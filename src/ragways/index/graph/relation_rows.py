@@ -152,12 +152,12 @@ class RelationRows:
         """
         in_hand = old.keys() | new.keys()
         alone = stating.of([id for id in relations if id not in shared])
-        read = None if alone is None else {*alone.values(), *self._stating_shared(relations, shared)}
+        read = {*alone.values(), *self._stating_shared(relations, shared)}
         found = self._stated_by_others(relations, read, in_hand)
         for number, made in old.items():
             for id in made.said.keys() & found.keys():
                 found[id][number] = made.said[id]
-        if alone is not None and any(document not in found[id] for id, document in alone.items()):
+        if any(document not in found[id] for id, document in alone.items()):
             # The arrays are not those of the rows, by whatever happened to them: all documents are looked at.
             for id, others in self._stated_by_others(relations, None, in_hand).items():
                 found[id] |= others

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
+from ragways.index.checksums import reading_before
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.ids import as_ids
 from ragways.index.graph.mentions import CHUNKS
@@ -28,32 +29,44 @@ Ints = NDArray[np.int64]
 class StatingDocuments(Protocol):
     """Tells which document states each of some relations that no two documents state."""
 
-    def of(self, relations: Collection[int]) -> dict[int, int] | None:
-        """By relation, of those that one does; None where it is not known of all. Of relations that several documents
-        state, which have a row, any of these may be told.
+    def of(self, relations: Collection[int]) -> dict[int, int]:
+        """By relation, of those that one does. Of relations that several documents state, which have a row, any of
+        these may be told.
         """
 
 
 class DocumentsBefore:
-    """As the arrays of the generation before tell, and what has been touched since: while an index is changed."""
+    """As was told before anything was touched, and what has been touched since."""
 
-    def __init__(self, before: Path | None, touched: Touched) -> None:
-        """`before`: the derived folder of the generation before, where nothing is but what the store had then."""
+    def __init__(self, before: StatingDocuments, touched: Touched) -> None:
         self._before, self.touched = before, touched
 
-    def of(self, relations: Collection[int]) -> dict[int, int] | None:
-        changed, alone = self.touched.relations, self.touched.alone
-        found = {id: alone[id] for id in relations if id in alone}
-        if asked := [id for id in relations if id not in changed]:
-            if self._arrays is None:
-                return None
-            found |= self._arrays.of(asked)
-        return found
+    @classmethod
+    def changing(cls, db: sqlite3.Connection, before: Path | None) -> DocumentsBefore:
+        """When rows will be changed, and none has been. `before`: the derived folder of the generation before, where
+        nothing is but what the store has now; without arrays there, all documents are read at once.
+        """
+        return cls(_arrays(before) or DocumentsNow.read(db), Touched())
 
-    @cached_property
-    def _arrays(self) -> ArrayDocuments | None:
-        before = self._before
-        return None if before is None or not (before / f"{RELATIONS}.json").is_file() else ArrayDocuments(before)
+    def of(self, relations: Collection[int]) -> dict[int, int]:
+        changed, alone = self.touched.relations, self.touched.alone
+        asked = [id for id in relations if id not in changed]
+        return self._before.of(asked) | {id: alone[id] for id in relations if id in alone}
+
+
+def stating_now(db: sqlite3.Connection, before: Path | None, touched: Touched) -> StatingDocuments:
+    """When rows have been changed. `before`: the derived folder of the generation before, if all but what was `touched`
+    since is as it was.
+    """
+    arrays = _arrays(before)
+    return DocumentsNow(db) if arrays is None else DocumentsBefore(arrays, touched)
+
+
+def _arrays(before: Path | None) -> ArrayDocuments | None:
+    if before is None or not (before / f"{RELATIONS}.json").is_file():
+        return None
+    with reading_before(before):
+        return ArrayDocuments(before)
 
 
 class ArrayDocuments:
@@ -85,6 +98,13 @@ class DocumentsNow:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+
+    @classmethod
+    def read(cls, db: sqlite3.Connection) -> DocumentsNow:
+        """With all that they state now, whatever comes after."""
+        made = cls(db)
+        _ = made._own
+        return made
 
     @cached_property
     def _own(self) -> OwnRelations:
