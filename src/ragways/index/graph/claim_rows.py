@@ -47,29 +47,7 @@ def packed_claims(name: str, said: Said) -> bytes | None:
     """What is claimed of a name; None where that is nothing. No byte stands for what most have: one spelling, once,
     with a capital at each word.
     """
-    pieces = []
-    for claim, counts in said.items():
-        for value, count in counts.items():
-            if count <= 0:
-                continue
-            place = _place(name, claim, value)
-            if count < _MANY:
-                piece = _BYTES[place << 4 | count - 1]
-            else:
-                piece = _BYTES[place << 4 | _MANY - 1] + packed_number(count - _MANY)
-            if place == _OTHER:
-                text = f"{claim}{value}".encode()
-                piece += packed_number(len(text)) + text
-            pieces.append(piece)
-    if len(pieces) > 1:
-        return b"".join(sorted(pieces))
-    return (b"" if pieces[0] == _USUAL else pieces[0]) if pieces else None
-
-
-def _place(name: str, claim: str, value: str) -> int:
-    if claim != SPELLING:
-        return _PLACES.get((claim, value), _OTHER)
-    return _TITLE if value == name.title() else _DASHED if value == name.replace(" ", "-") else _OTHER
+    return _packed({_key(name, claim, value): n for claim, counts in said.items() for value, n in counts.items()})
 
 
 def unpacked_claims(name: str, packed: bytes) -> Said:
@@ -77,26 +55,72 @@ def unpacked_claims(name: str, packed: bytes) -> Said:
     if not packed:
         return {SPELLING: {name.title(): 1}}
     said: Said = {}
-    at = 0
-    while at < len(packed):
+    for key, count in _unpacked(packed).items():
+        if isinstance(key, bytes):
+            _, at = unpacked_number(key, 0)
+            text = key[at:].decode()
+            claim, value = text[0], text[1:]
+        elif key == _TITLE:
+            claim, value = SPELLING, name.title()
+        elif key == _DASHED:
+            claim, value = SPELLING, name.replace(" ", "-")
+        else:
+            claim, value = _COMMON[key - _FIRST]
+        said.setdefault(claim, {})[value] = count
+    return said
+
+
+_Key = int | bytes
+"""A claim of a name as it is packed, but for its count: its place, or of others the text with its length before it."""
+
+
+def _key(name: str, claim: str, value: str) -> _Key:
+    if claim == SPELLING:
+        if value == name.title():
+            return _TITLE
+        if value == name.replace(" ", "-"):
+            return _DASHED
+    elif (place := _PLACES.get((claim, value))) is not None:
+        return place
+    text = f"{claim}{value}".encode()
+    return packed_number(len(text)) + text
+
+
+def _packed(counts: Mapping[_Key, int]) -> bytes | None:
+    pieces = []
+    for key, count in counts.items():
+        if count <= 0:
+            continue
+        place = _OTHER if isinstance(key, bytes) else key
+        if count < _MANY:
+            piece = _BYTES[place << 4 | count - 1]
+        else:
+            piece = _BYTES[place << 4 | _MANY - 1] + packed_number(count - _MANY)
+        pieces.append(piece + key if isinstance(key, bytes) else piece)
+    if len(pieces) > 1:
+        return b"".join(sorted(pieces))
+    return (b"" if pieces[0] == _USUAL else pieces[0]) if pieces else None
+
+
+def _unpacked(packed: bytes) -> dict[_Key, int]:
+    if len(packed) < 2:
+        byte = packed[0] if packed else _TITLE
+        return {byte >> 4: (byte & _MANY - 1) + 1}
+    counts: dict[_Key, int] = {}
+    at, end = 0, len(packed)
+    while at < end:
         place, count = packed[at] >> 4, (packed[at] & _MANY - 1) + 1
         at += 1
         if count == _MANY:
             more, at = unpacked_number(packed, at)
             count += more
-        if place == _TITLE:
-            claim, value = SPELLING, name.title()
-        elif place == _DASHED:
-            claim, value = SPELLING, name.replace(" ", "-")
-        elif place == _OTHER:
-            size, at = unpacked_number(packed, at)
-            text = packed[at : at + size].decode()
-            at += size
-            claim, value = text[0], text[1:]
+        if place != _OTHER:
+            counts[place] = count
         else:
-            claim, value = _COMMON[place - _FIRST]
-        said.setdefault(claim, {})[value] = count
-    return said
+            size, text = unpacked_number(packed, at)
+            counts[packed[at : text + size]] = count
+            at = text + size
+    return counts
 
 
 # The table
@@ -126,29 +150,25 @@ def all_claims(db: sqlite3.Connection) -> Iterator[tuple[str, Said]]:
 
 def add_claims(db: sqlite3.Connection, claims: Mapping[Claim, int]) -> None:
     """Add so many of each claim, or take them away; a name of which nothing is claimed any more has no row."""
-    by_name: dict[str, Said] = {}
+    by_name: dict[str, dict[_Key, int]] = {}
     for (claim, name, value), count in claims.items():
+        key = _key(name, claim, value)
         if name in by_name:
-            by_name[name].setdefault(claim, {})[value] = count
+            by_name[name][key] = count
         else:
-            by_name[name] = {claim: {value: count}}
+            by_name[name] = {key: count}
     names = iter(sorted(by_name))
     while some := list(islice(names, _AT_ONCE)):
         for name, said in _rows(db, some):
-            _add(by_name[name], unpacked_claims(name, said))
-        rows = [(name, packed_claims(name, by_name[name])) for name in some]
+            counts = by_name[name]
+            for key, count in _unpacked(said).items():
+                counts[key] = counts.get(key, 0) + count
+        rows = [(name, _packed(by_name[name])) for name in some]
         db.executemany(_PUT, (row for row in rows if row[1] is not None))
         db.executemany("DELETE FROM graph_claims WHERE name = ?", ((name,) for name, said in rows if said is None))
 
 
 _PUT = "INSERT INTO graph_claims VALUES (?, ?) ON CONFLICT DO UPDATE SET said = excluded.said"
-
-
-def _add(said: Said, more: Said) -> None:
-    for claim, counts in more.items():
-        known = said.setdefault(claim, {})
-        for value, count in counts.items():
-            known[value] = known.get(value, 0) + count
 
 
 def take_over_claims(db: sqlite3.Connection) -> None:
