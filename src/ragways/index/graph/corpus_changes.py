@@ -139,7 +139,7 @@ def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: Te
             words.put(db)
             words = _Words()
     words.put(db)
-    folded = [row[0] for row in db.execute("SELECT DISTINCT coalesce(folded, name) FROM graph_titles")]
+    folded = [row[0] for row in db.execute("SELECT DISTINCT coalesce(folded, name) FROM graph_titles ORDER BY 1")]
     put_ends(db, ((name, *end) for name in folded if name and (end := end_row(db, name))))
     if without_capitals:
         _see_phrases(db, text_of, Changed())

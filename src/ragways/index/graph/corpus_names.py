@@ -159,7 +159,8 @@ def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
     (name,) = db.execute(_FIRST_FOLDED, (folded,)).fetchone()
     if name is None:
         return None
-    title = end_of(db, name)
+    if not (title := end_of(db, name)):
+        return None
     base = fold(plain_name(title))
     return title, "" if base.isdecimal() else base
 
