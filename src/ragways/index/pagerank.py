@@ -53,8 +53,8 @@ Weights = NDArray[np.floating] | CodedWeights
 """A weight an edge."""
 
 
-class Edges(NamedTuple):
-    """Edges of some nodes: at which of these each begins, by its place among them, where it leads, and its weight."""
+class EdgeList(NamedTuple):
+    """EdgeList of some nodes: at which of these each begins, by its place among them, where it leads, and its weight."""
 
     owners: Ints
     targets: NDArray[np.int32]
@@ -77,13 +77,13 @@ class Links(ABC):
         """How many edges `edges` has of each of these nodes."""
 
     @abstractmethod
-    def edges(self, nodes: Ints) -> Edges:
+    def edges(self, nodes: Ints) -> EdgeList:
         """All edges of these nodes, in an order that the ranks of nodes decide. Two may join the same nodes, and what
         is no edge has a weight of 0.
         """
 
     @abstractmethod
-    def merged(self, nodes: Ints) -> Edges:
+    def merged(self, nodes: Ints) -> EdgeList:
         """The same, row after row and by the ranks of targets: one edge for two nodes that are joined, and no other."""
 
     @abstractmethod
@@ -224,12 +224,12 @@ class Adjacency(Links):
         even = np.broadcast_to(np.float32(1), len(self.indices))
         return Adjacency(self.indptr, self.indices, even, self.ends, self.order)
 
-    def edges(self, nodes: Ints) -> Edges:
+    def edges(self, nodes: Ints) -> EdgeList:
         places, counts = self._places(nodes)
         owners = np.repeat(np.arange(len(nodes)), counts)
-        return Edges(owners, self.indices.take(places), self.weights.take(places).astype(np.float64))
+        return EdgeList(owners, self.indices.take(places), self.weights.take(places).astype(np.float64))
 
-    def merged(self, nodes: Ints) -> Edges:
+    def merged(self, nodes: Ints) -> EdgeList:
         return self.edges(nodes)
 
     def _places(self, nodes: Ints) -> tuple[Ints, Ints]:

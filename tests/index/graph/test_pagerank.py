@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index import reached
-from ragways.index.pagerank import Adjacency, CodedWeights, Edges, pagerank
+from ragways.index.pagerank import Adjacency, CodedWeights, EdgeList, pagerank
 from ragways.index.ragged import Ragged
 from ragways.index.reached import push, reach
 
@@ -220,7 +220,7 @@ def test_edges_of_a_hub_that_is_reached_are_not_gone_through(monkeypatch: pytest
     asked: list[int] = []
     edges = Adjacency.edges
 
-    def counted(self: Adjacency, nodes: np.ndarray) -> Edges:
+    def counted(self: Adjacency, nodes: np.ndarray) -> EdgeList:
         asked.append(int(self.counts_of(nodes).sum()))
         return edges(self, nodes)
 

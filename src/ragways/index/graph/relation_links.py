@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.graph.relations import RelationArrays
-from ragways.index.pagerank import Adjacency, Edges, Floats, Ints, Links
+from ragways.index.pagerank import Adjacency, EdgeList, Floats, Ints, Links
 
 
 def sums_at_ends(
@@ -39,7 +39,7 @@ class RelationLinks(Links):
     def counts_of(self, nodes: Ints) -> Ints:
         return self._relations.subject_of.counts_of(nodes) + self._relations.object_of.counts_of(nodes)
 
-    def edges(self, nodes: Ints) -> Edges:
+    def edges(self, nodes: Ints) -> EdgeList:
         """First those to the objects of what the entities are subjects of, then those to the subjects."""
         held = self._relations
         (begun, of_begun), (ended, of_ended) = (rows.places(nodes) for rows in (held.subject_of, held.object_of))
@@ -48,9 +48,9 @@ class RelationLinks(Links):
         owners = np.repeat(np.tile(np.arange(len(nodes)), 2), np.concatenate([of_begun, of_ended]))
         weights = held.weights.take(np.concatenate([begun, ended])).astype(np.float64)
         weights[(targets == nodes.take(owners)) | (weights < 0)] = 0
-        return Edges(owners, targets, weights)
+        return EdgeList(owners, targets, weights)
 
-    def merged(self, nodes: Ints) -> Edges:
+    def merged(self, nodes: Ints) -> EdgeList:
         found = self.edges(nodes)
         there = np.flatnonzero(found.weights)
         owners, targets, weights = found.owners[there], found.targets[there], found.weights[there]
@@ -58,7 +58,7 @@ class RelationLinks(Links):
         keys = (owners << 32 | targets)[order]
         first = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
         summed = np.add.reduceat(weights[order], first) if len(first) else weights
-        return Edges(owners[order[first]], targets[order[first]], summed)
+        return EdgeList(owners[order[first]], targets[order[first]], summed)
 
     @cached_property
     def strengths(self) -> Floats:
