@@ -54,7 +54,7 @@ Weights = NDArray[np.floating] | CodedWeights
 
 
 class EdgeList(NamedTuple):
-    """EdgeList of some nodes: at which of these each begins, by its place among them, where it leads, and its weight."""
+    """Edges of some nodes: at which of these each begins, by its place among them, where it leads, and its weight."""
 
     owners: Ints
     targets: NDArray[np.int32]
