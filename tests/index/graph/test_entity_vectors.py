@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from ragways.core.errors import BudgetExceeded
 from ragways.index import numbered_vectors, segments, sketches
 from ragways.index.build import remove
-from ragways.index.graph import kept_facts
+from ragways.index.folder import writing
+from ragways.index.graph import kept_facts, updates
 from ragways.index.graph.data import DocumentGraph, EntityShare
 from ragways.index.graph.embedded import see_to_texts
 from ragways.index.graph.graph_tables import GraphTables
@@ -72,7 +73,7 @@ def state(index: Path) -> dict[str, Any]:
             **{
                 table: graph._db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
                 for table in tables
-                if table in ("graph_named", "graph_entity_texts", "graph_relation_texts")
+                if table in ("graph_named", "graph_times_named", "graph_entity_texts", "graph_relation_texts")
             },
         }
 
@@ -126,6 +127,36 @@ def test_after_any_changes_vectors_are_those_of_a_fresh_build(
         assert bool(state(place / "index")["relations"]) == relations
 
 
+SEEN = {f"Notes {n}": f"In the evening {name} was seen." for n, name in enumerate(("Otto Brack", "Oriel Tamsett"))}
+
+
+def test_a_run_in_several_batches_embeds_what_a_fresh_build_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A name that is new is told of with the first batch, and may come with a later one."""
+    monkeypatch.setattr(updates, "_AT_ONCE", 1)
+    made = recipe(layers="graph vectors")
+    corpus = write(tmp_path / "corpus", {"Tide": "The tide rises."})
+    run(tmp_path / "index", corpus, made)
+    write(corpus, SEEN)
+    run(tmp_path / "index", corpus, made)
+    run(tmp_path / "fresh", corpus, made)
+    assert state(tmp_path / "index") == state(tmp_path / "fresh")
+
+
+def test_what_an_earlier_version_counted_wrongly_is_counted_again(tmp_path: Path):
+    made = recipe(layers="graph vectors")
+    corpus = write(tmp_path / "corpus", {"Tide": "The tide rises."} | SEEN)
+    run(tmp_path / "index", corpus, made)
+    with writing(tmp_path / "index", rebuild=False) as (store, _):
+        store.db.execute("ALTER TABLE graph_times_named RENAME TO graph_named")
+        store.db.execute("INSERT INTO graph_named SELECT id, 2 FROM graph_entities WHERE true ON CONFLICT DO NOTHING")
+        store.commit()
+    write(corpus, {"Tide": "The tide rises, and falls."})
+    run(tmp_path / "index", corpus, made)
+    run(tmp_path / "fresh", corpus, made)
+    assert state(tmp_path / "index") == state(tmp_path / "fresh")
+    assert not {"graph_named"} & set(state(tmp_path / "index"))
+
+
 # Hashes of texts, by the tables alone
 
 
@@ -137,7 +168,7 @@ def naming(draw: st.DrawFn, number: int) -> DocumentGraph:
     return replace(made, chunks=(*made.chunks, ("article:1:s9:p9:c9", dict.fromkeys(made.entities, (1, about)))))
 
 
-HASHES = ("graph_named", "graph_entity_texts", "graph_relation_texts")
+HASHES = ("graph_times_named", "graph_entity_texts", "graph_relation_texts")
 
 
 def hashes(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:

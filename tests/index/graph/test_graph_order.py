@@ -8,6 +8,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from ragways.core.errors import WrongVersion
 from ragways.index.folder import FORMAT, FORMAT_MARK
 from ragways.index.graph import kept_facts, tables
+from ragways.index.graph.filtered import FilteredGraph
 from ragways.index.graph.graph_tables import TABLES
 from ragways.index.reader import Index
 from ragways.pictures.graph_map import graph_map
@@ -197,3 +199,31 @@ def test_pictures_of_a_graph_that_grew_are_those_of_a_fresh_one(
             seen.append((graph.degrees(ids), near, graph_map(index)))
             assert graph.degrees(ids) == {id: len(graph.neighbours(id, 1000)) for id in ids}
     assert seen[0] == seen[1]
+
+
+FIRST = "Alba Bero Cato Dina Elmo Fara Gino Hedda Ivor Juno Kasper Lotte Milo Nora Osk Pia Quill Rosa".split()  # noqa: SIM905
+LAST = "Abbott Barlow Crane Drewe Eaton Frost Gale Hobbs Inge Jarvis Keane Lomax Munro Nash Orton Pryce Quade Rudd"
+FOUNDERS = [f"{first} {last}" for first, last in zip(FIRST, LAST.split(), strict=True)]
+
+
+def test_history_does_not_show_under_a_filter(tmp_path: Path) -> None:
+    """What a document is left of, of those that state a relation, is no number of halves; sums of it are exact too."""
+    seen = {f"A{n}": " ".join([f"{name} founded Harbour Board."] * (2 + n % 4)) for n, name in enumerate(FOUNDERS)}
+    hidden = {
+        f"B{m}": " ".join(f"{name} founded Harbour Board." for n, name in enumerate(FOUNDERS) if (7 * n + 3) % 13 > m)
+        for m in range(12)
+    }
+    corpus = tmp_path / "corpus"
+    names = sorted(seen, key=lambda name: name[::-1]) + sorted(hidden)
+    for at in range(0, len(names), 6):
+        write(corpus, {name: (seen | hidden)[name] for name in names[at : at + 6]})
+        run(tmp_path / "index", corpus)
+    run(tmp_path / "fresh", corpus)
+    strengths = []
+    for place in ("index", "fresh"):
+        with closing(graph_of(tmp_path / place)) as graph:
+            shown = [row[0] for row in graph._db.execute("SELECT number FROM documents WHERE title LIKE 'A%'")]
+            part = FilteredGraph(graph, np.isin(graph.chunks.documents, shown), lambda _: {})
+            strengths.append({id: part.adjacency.strengths[node] for id, node in graph.ids.items()})
+    assert strengths[0] == strengths[1]
+    assert max(strengths[0].values()) % 0.5

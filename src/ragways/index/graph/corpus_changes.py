@@ -307,6 +307,7 @@ def take_over_titles(db: sqlite3.Connection) -> None:
     )
     db.execute("DROP TABLE graph_titles_before")
     create_tables(db, TABLES)  # the indexes, which had the same names
+    db.execute("DELETE FROM graph_ends WHERE title = ''")  # which led nowhere then, and means the same title now
     put_ends(db, db.execute("SELECT folded, title, base FROM graph_ends").fetchall())
     db.execute("DROP TABLE IF EXISTS graph_stems")  # which words tell
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.index.database import create_tables
+from ragways.index.database import create_tables, has_table
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.relation_ends import ENDS, RelationEnds
 from ragways.index.graph.stating_documents import stating_now
@@ -32,7 +32,7 @@ from ragways.index.packed_numbers import joined_counts
 
 _NAMED = """
 -- How many chunks name an entity, those of its own article counted twice. One that is not here is named once.
-CREATE TABLE IF NOT EXISTS graph_named (entity INTEGER PRIMARY KEY, times INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS graph_times_named (entity INTEGER PRIMARY KEY, times INTEGER NOT NULL);
 """
 _TEXTS = """
 -- The hash of the text that is embedded of each. `waits` is 1 where its vector could not be had yet.
@@ -54,7 +54,7 @@ def _entity_texts(db: sqlite3.Connection, ids: Collection[int] | None = None, *,
     """Texts of all entities, or of these, by number and in order. An entity joins something where several chunks name
     it, or one that its own article is; `every` one is embedded where that is wanted, but for dates and quantities.
     """
-    named = "" if every else "JOIN graph_named ON entity = id"
+    named = "" if every else "JOIN graph_times_named ON entity = id"
     query = f"SELECT id, name FROM graph_entities {named} WHERE type NOT IN ('date', 'quantity')"
     for some in _batches(_rows(db, query, "id", ids)):
         said = entity_descriptions(db, (id for id, _ in some))
@@ -90,19 +90,19 @@ def _fill_named(db: sqlite3.Connection) -> None:
         found += [named, named[about > 0]]
     ids, times = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]), return_counts=True)
     several = times > 1
-    db.execute("DELETE FROM graph_named")
+    db.execute("DELETE FROM graph_times_named")
     rows_of_named = zip(ids[several].tolist(), times[several].tolist(), strict=True)
-    db.executemany("INSERT INTO graph_named VALUES (?, ?)", rows_of_named)
+    db.executemany("INSERT INTO graph_times_named VALUES (?, ?)", rows_of_named)
 
 
 def _change_named(db: sqlite3.Connection, touched: Touched) -> None:
     for entity, more in touched.times.items():
-        row = db.execute("SELECT times FROM graph_named WHERE entity = ?", (entity,)).fetchone()
+        row = db.execute("SELECT times FROM graph_times_named WHERE entity = ?", (entity,)).fetchone()
         before = row[0] if row is not None else 0 if entity in touched.came else 1
         if before + more > 1:
-            db.execute("INSERT OR REPLACE INTO graph_named VALUES (?, ?)", (entity, before + more))
+            db.execute("INSERT OR REPLACE INTO graph_times_named VALUES (?, ?)", (entity, before + more))
         elif row is not None:
-            db.execute("DELETE FROM graph_named WHERE entity = ?", (entity,))
+            db.execute("DELETE FROM graph_times_named WHERE entity = ?", (entity,))
 
 
 # What a run does about them
@@ -213,8 +213,8 @@ def see_to_texts(
     if vectors and relations:
         stored = StoredRelations(db, stating_now(db, None if touched is None else before, touched or Touched()))
         kinds.append(EmbeddedTexts(db, "relations", _RELATIONS, lambda ids: _relation_texts(db, stored, ids)))
-    if touched is None:
-        for table in ("graph_named", _ENTITIES, _RELATIONS):
+    if touched is None or (vectors and not has_table(db, _TIMES)):
+        for table in (_TIMES, _TIMES_BEFORE, _ENTITIES, _RELATIONS):
             db.execute(f"DROP TABLE IF EXISTS {table}")
         if vectors:
             create_tables(db, _NAMED)
@@ -230,6 +230,8 @@ def see_to_texts(
 
 
 _ENTITIES, _RELATIONS = "graph_entity_texts", "graph_relation_texts"
+_TIMES, _TIMES_BEFORE = "graph_times_named", "graph_named"
+"""The second is of an earlier version, which counted some entities once too often where a run had much to do."""
 
 
 def _of_names(db: sqlite3.Connection, before: Path | None, touched: Touched) -> set[int]:

@@ -24,6 +24,7 @@ from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.graph.relation_ids import SHIFT
 from ragways.index.graph.relation_links import RelationLinks
 from ragways.index.graph.relations import RelationArrays
+from ragways.index.graph.weights import exact_weights
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency, Links
 from ragways.index.ragged import Ragged, ragged
@@ -190,7 +191,8 @@ class FilteredGraph(Graph):
 
     @cached_property
     def adjacency(self) -> Links:
-        return RelationLinks(self.relation_arrays)
+        arrays = self.relation_arrays
+        return RelationLinks(replace(arrays, weights=exact_weights(arrays.weights)))
 
     @cached_property
     def passages(self) -> Adjacency:

@@ -262,9 +262,7 @@ class GraphTables:
         for name in renamed:
             for kind in _KINDS:
                 folded.setdefault(number_of_id(entity_id((name, kind))), name)
-        for id in sorted(folded):
-            self._change_entity(id, changed.get(id, ()), folded[id], shown, common)
-        return folded
+        return [id for id in sorted(folded) if self._change_entity(id, changed.get(id, ()), folded[id], shown, common)]
 
     def _change_entity(
         self,
@@ -273,11 +271,11 @@ class GraphTables:
         folded: str,
         shown: Shown,
         common: Common,
-    ) -> None:
-        """`changed`: documents, and what they said and say."""
+    ) -> bool:
+        """`changed`: documents, and what they said and say. False where there neither was nor is such an entity."""
         row = self._db.execute(_ENTITY, (id,)).fetchone()
         if row is None and not changed:
-            return
+            return False  # it may come with a later batch of the run, and is touched then
         found = GatheredEntity() if row is None else GatheredEntity.of_row(row)
         was_called, was_named = found.called(id, common), found.name
         for _, was, now in changed:
@@ -296,6 +294,7 @@ class GraphTables:
         for name, *_ in was_called - called:
             self._db.execute("DELETE FROM graph_names WHERE name = ? AND entity = ?", (name, id))
         self._db.executemany("INSERT OR REPLACE INTO graph_names VALUES (?, ?, ?, ?)", called - was_called)
+        return True
 
     def _note(self, entity: int, before: str | None, name: str) -> None:
         """Have `touched` tell that an entity came, or has another name."""

@@ -29,6 +29,11 @@ def link_weights(millionths: Ints) -> NDArray[np.float32]:
     return (np.round(millionths * (_STEPS / 1e6)) / _STEPS).astype(np.float32)
 
 
+def exact_weights(weights: Weights) -> NDArray[np.float64]:
+    """Shares of weights as multiples of 2⁻²⁴, of which sums are exact, in any order."""
+    return np.round(np.asarray(weights, np.float64) * _STEPS) / _STEPS
+
+
 def kept_weights(weights: NDArray[np.float32]) -> Kept:
     """Weights as arrays are written with them."""
     fit = not len(weights) or float(weights.max()) <= _LARGE
