@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ragways.index.diagnosis import (
     NO_GRAPH,
     NO_VECTORS,
     Diagnosis,
+    KeptFigures,
     diagnose,
     known_diagnosis,
     save,
@@ -37,6 +39,7 @@ from ragways.index.shape import (
     structural,
     take,
 )
+from ragways.index.store import Store
 from tests.fakes import recipe, write
 
 GRAPHS = {
@@ -291,6 +294,61 @@ def test_figures_that_are_kept_are_taken_while_they_are_of_this_generation(folde
     (folder / "index" / "diagnosis.json").write_text("{")
     assert known_diagnosis(index).seed == 0
     index.close()
+
+
+def kept(index: Index) -> Diagnosis:
+    """The figures that the store of an index keeps."""
+    figures = KeptFigures.of(index._store)
+    assert figures is not None
+    return figures.figures
+
+
+def test_a_large_index_keeps_its_figures_until_a_tenth_of_it_is_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 20)
+    texts = {f"{n}.md": f"# Light {n}\n\nLight {n} was built by Anna Brack.\n" for n in range(20)}
+    first = built_of(tmp_path, texts, "vectors", "words", "graph")
+    assert known_diagnosis(first) == kept(first) == diagnose(first, quick=True)
+    for name in ("20.md", "0.md"):  # one comes, and one is another
+        write(tmp_path / "docs", {name: "# Tern\n\nThe ship Tern was lost.\n"})
+        index = built(tmp_path, "vectors", "words", "graph")
+        if name == "20.md":
+            assert known_diagnosis(index) == kept(first) != diagnose(index, quick=True)
+        else:
+            assert known_diagnosis(index) == diagnose(index, quick=True)
+            assert kept(index).generation == index.generation == first.generation + 2
+        index.close()
+    first.close()
+
+
+def test_figures_are_measured_anew_for_other_layers_and_dropped_of_a_small_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 20)
+    texts = {f"{n}.md": f"# Light {n}\n\nLight {n} was built by Anna Brack.\n" for n in range(20)}
+    index = built_of(tmp_path, texts, "words")
+    assert kept(index).structure is None
+    index.close()
+    index = built(tmp_path, "words", "graph")
+    assert kept(index).structure == diagnose(index, quick=True).structure
+    assert known_diagnosis(only(index, "title = 'Light 1'")).texts == textual(only(index, "title = 'Light 1'"))
+    index.close()
+    for n in range(3):
+        (tmp_path / "docs" / f"{n}.md").unlink()
+    index = built(tmp_path, "words", "graph")
+    assert KeptFigures.of(index._store) is None
+    assert known_diagnosis(index) == diagnose(index, quick=True)
+    index.close()
+
+
+def test_the_whole_keeps_figures_and_its_shards_keep_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 1)
+    write(tmp_path / "docs", {f"{n}.md": f"# Light {n}\n\nIt was built by Anna Brack.\n" for n in range(12)})
+    asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe(layers=frozenset({"vectors"})), shards=2))
+    with closing(Index.open(tmp_path / "index")) as index:
+        assert known_diagnosis(index) == kept(index) == diagnose(index, quick=True)
+    for shard in range(2):
+        with closing(Store.open(tmp_path / "index" / "shards" / str(shard))) as store:
+            assert KeptFigures.of(store) is None
 
 
 def test_quick_figures_do_not_depend_on_whether_all_were_measured(folder: Path, monkeypatch: pytest.MonkeyPatch):

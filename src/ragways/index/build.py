@@ -1,4 +1,4 @@
-"""Bring an index up to date with files, whole or shard by shard; remove documents; make its derived files again.
+"""Bring an index up to date with files, whole or shard by shard; remove documents.
 
 Each is a run (`run.py`) that holds the write lock of the folder.
 """
@@ -14,7 +14,7 @@ from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.trace import spending
 from ragways.corpus.source import WebSource
 from ragways.index.file_reader import FileReader
-from ragways.index.folder import derive, writing
+from ragways.index.folder import writing
 from ragways.index.forgetting import forget_pages
 from ragways.index.place import PAGES
 from ragways.index.run import IndexRun
@@ -55,7 +55,7 @@ async def build(
                     await run.update(reader)
                 else:
                     await run.update_shards(run.shards, reader, recipe, engine or build_in_turn)
-                await run.publish()
+                await run.publish(_keep_figures)
                 if not run.summary.stopped:
                     forget_pages(store)
             finally:
@@ -63,6 +63,13 @@ async def build(
         run.summary.usage += meter.spent
         run.summary.wall = time.perf_counter() - started
         return run.summary
+
+
+def _keep_figures(store: Store, changed: int, anew: bool) -> None:
+    """As `diagnosis` does, which reads an index; who builds a shard has no use for it."""
+    from ragways.index.diagnosis import keep_figures
+
+    keep_figures(store, changed, anew)
 
 
 async def build_in_turn(jobs: Sequence[ShardJob], recipe: Recipe, progress: ProgressCallback) -> list[BuiltShard]:
@@ -123,7 +130,7 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
             done = [await _remove_from_shard(run.shards, shard, numbers) for shard in range(len(run.shards))]
             run.summary.join(each.summary for each in done)
             run.take_over(run.shards, done)
-        await run.publish()
+        await run.publish(_keep_figures)
         forget_pages(store)
         return run.summary
 
@@ -137,10 +144,3 @@ async def _remove_from_shard(shards: ShardList, shard: int, numbers: Collection[
         run.drop(there)
         await run.publish()
         return run.built_shard()
-
-
-def rebuild_derived(folder: Path) -> None:
-    """Make the derived files again where they were deleted or damaged."""
-    with writing(folder, rebuild=False) as (store, work_cache):
-        run = IndexRun(store, work_cache, silent)  # rows in the store may be new as well: earlier versions had fewer
-        derive(run.context(None), int(run.meta["generation"]), run.steps(run.built), ready=store.commit_changes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,9 @@ import numpy as np
 from ragways.core.errors import UsageError
 from ragways.core.plain import from_json, to_plain
 from ragways.index.database import store_errors
-from ragways.index.export import replacing
 from ragways.index.reader import Index
 from ragways.index.shape import WEDGES, Semantic, Structural, semantic, structural
+from ragways.index.store import Store
 
 if TYPE_CHECKING:
     from ragways.index.graph.reader import Graph
@@ -32,6 +32,12 @@ FILTERED = "not measured under a filter"
 FEW_POINTS = 2_000
 FEW_WEDGES = 1_000_000
 """What a quick look goes by."""
+KEPT_FROM = 5_000
+"""Chunks of an index that keeps its figures: those of fewer are measured sooner than a question is answered."""
+KEPT_FOR = 0.1
+"""Share of the documents that come, go or change before the figures that an index keeps are measured anew."""
+_META = "figures"
+"""Where the store keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,47 @@ class Diagnosis:
     quick_meaning: Semantic | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFigures:
+    """Quick figures that the store of a large index keeps; of which layers, and how many documents came, went or
+    changed since.
+    """
+
+    figures: Diagnosis
+    layers: str
+    changed: int
+
+    @property
+    def hold(self) -> bool:
+        """Whether they may still stand for the corpus."""
+        documents = self.figures.texts.documents if self.figures.texts is not None else 0
+        return self.changed < KEPT_FOR * documents
+
+    @classmethod
+    def of(cls, store: Store) -> KeptFigures | None:
+        """Those of a store; None where it has none, or an older version left them."""
+        with suppress(ValueError):
+            return from_json(cls, store.meta().get(_META, ""))
+        return None
+
+
+def keep_figures(store: Store, changed: int, anew: bool) -> None:
+    """Have the figures of a large index in its store, so that no question waits until they are measured: at a million
+    chunks that takes a minute. What is asked by them, which way is taken for a question, changes little with them, so
+    they are measured anew only when a tenth of the documents are others, or other layers are there.
+
+    Called by a run before it commits, when its derived files are made. `changed`: documents that it put or removed;
+    `anew`: nothing of what was measured before counts.
+    """
+    layers, kept = store.meta().get("layers", ""), None if anew else KeptFigures.of(store)
+    if kept is not None:
+        kept = replace(kept, changed=kept.changed + changed)
+    if kept is None or not kept.hold or kept.layers != layers:
+        large = store.count("chunks") >= KEPT_FROM
+        kept = KeptFigures(diagnose(Index(store), quick=True), layers, 0) if large else None
+    store.set_meta({_META: "" if kept is None else json.dumps(to_plain(kept))})
+
+
 def diagnose(index: Index, *, seed: int = 0, quick: bool = False) -> Diagnosis:
     """Measure what is built. Large corpora are sampled; the figures say from what. `quick`: by small samples alone."""
     graph, vectors = "graph" in index.layers, "vectors" in index.layers
@@ -84,12 +131,15 @@ def diagnose(index: Index, *, seed: int = 0, quick: bool = False) -> Diagnosis:
 
 
 def known_diagnosis(index: Index) -> Diagnosis:
-    """The figures that are kept beside the index where they are of this generation, else quick ones."""
+    """The figures that are kept beside the index where they are of this generation, else quick ones: those that a large
+    index keeps, or of a small one, or of a part, as they are now.
+    """
     with suppress(OSError, ValueError):  # none yet, or one that an older version left
-        kept = from_json(Diagnosis, (index.folder / FILE).read_text(encoding="utf-8"))
-        if kept.generation == index.generation and kept.texts is not None and not index.where:
-            return kept
-    return diagnose(index, quick=True)
+        saved = from_json(Diagnosis, (index.folder / FILE).read_text(encoding="utf-8"))
+        if saved.generation == index.generation and saved.texts is not None and not index.where:
+            return saved
+    kept = None if index.where else KeptFigures.of(index._store)
+    return diagnose(index, quick=True) if kept is None else kept.figures
 
 
 def _structure(index: Index, seed: int, wedges: int) -> Structural:
@@ -112,6 +162,8 @@ def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
 
 def write_json(file: Path, value: object) -> None:
     """A value as a file of JSON, all of it or none."""
+    from ragways.index.export import replacing  # which knows the graph: an index without one is measured too
+
     with replacing(file) as draft:
         draft.write_text(json.dumps(to_plain(value), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 

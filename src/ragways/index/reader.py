@@ -58,7 +58,7 @@ class Index(StoredDocuments):
         index._settle_shards()
         if index.generation and not is_current(folder, index.generation):
             index.close()
-            from ragways.index.build import rebuild_derived
+            from ragways.index.run import rebuild_derived
 
             try:
                 rebuild_derived(folder)

@@ -7,18 +7,18 @@ vectors, is kept as it comes: a run that is killed, or stopped by its budget, fi
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged
-from ragways.core.runtime import Progress, ProgressCallback
+from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, spending
 from ragways.corpus.source import NO_TEXT
 from ragways.index.checksums import DamagedBefore
 from ragways.index.embedding import Embedding
 from ragways.index.file_reader import BegunFile, FileReader, ReadDocument, ReadFile
-from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, is_current
+from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, is_current, writing
 from ragways.index.forgetting import Forgetting
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import BuildContext, Layer, Texts
@@ -30,6 +30,8 @@ from ragways.index.update import BuildShards, BuiltShard, ChangeLog, Recipe, Sha
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 
+KeepFigures = Callable[[Store, int, bool], None]
+"""Sees to the figures of a corpus: its store, documents that were put or removed, and whether all are new."""
 PENDING_CHUNKS = 1024
 """Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
 
@@ -210,8 +212,10 @@ class IndexRun:
 
     # After
 
-    async def publish(self) -> None:
-        """Do the layers' own work, derive their files, then commit: from here on readers see the new state."""
+    async def publish(self, figures: KeepFigures = lambda *_: None) -> None:
+        """Do the layers' own work, derive their files, then commit: from here on readers see the new state. `figures`
+        has those of the corpus in the store; a shard has none.
+        """
         generation = int(self.meta["generation"])
         grown = self.layers != self.built or " ".join(sorted(self.apart)) != self.meta.get("apart", "")
         before = derived_folder(self.store.folder, generation)
@@ -245,6 +249,7 @@ class IndexRun:
         left = not self.builds and self.meta.get("unfinished")
         unfinished = "yes" if context.failed or self.summary.stopped or left else ""
         self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
+        self.measure(figures)
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
         self.forgetting.prepare(context, self.steps(self.layers))
@@ -264,6 +269,11 @@ class IndexRun:
             self.summary.unerased |= not (self.store.settled and self.work_cache.settle())
         if not unfinished:
             self.forgetting.end()
+
+    def measure(self, figures: KeepFigures) -> None:
+        self.progress(Progress("measuring", 0))
+        with self.summary.timed("measuring"):
+            figures(self.store, self.summary.added + self.summary.changed + self.summary.removed, self.anew)
 
     def tell_unread(self) -> None:
         """Tell of documents in languages that the embedder does not know; a removal changes nothing about them."""
@@ -325,3 +335,10 @@ class IndexRun:
             changed_documents=changes,
             settings=self.settings,
         )
+
+
+def rebuild_derived(folder: Path) -> None:
+    """Make the derived files again where they were deleted or damaged."""
+    with writing(folder, rebuild=False) as (store, work_cache):
+        run = IndexRun(store, work_cache, silent)  # rows in the store may be new as well: earlier versions had fewer
+        derive(run.context(None), int(run.meta["generation"]), run.steps(run.built), ready=store.commit_changes)

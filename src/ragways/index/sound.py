@@ -16,8 +16,8 @@ def sound_derived(index: Path, generation: int, layer: str) -> Path:
     """The folder of derived files of an index. Those of this layer are what was written: where they are not, all are
     made again from the store, and a line says so.
     """
-    from ragways.index.build import rebuild_derived
     from ragways.index.layers import LAYERS
+    from ragways.index.run import rebuild_derived
 
     folder, patterns = derived_folder(index, generation), LAYERS.find(layer).patterns
     overtaken = StoreBusy("the index was rebuilt while it was being read", "ask again")
@@ -42,7 +42,7 @@ def sound_shard(index: Path, generation: int, layer: str) -> Path:
     """The same of a shard. It is not opened before it is asked, so files that are gone, or of an older format, are made
     again here.
     """
-    from ragways.index.build import rebuild_derived
+    from ragways.index.run import rebuild_derived
 
     if not index.is_dir():
         raise NoIndex(f"{index} is missing", MISSING)
