@@ -29,7 +29,7 @@ import numpy as np
 from ragways.assemble import opened
 from ragways.index.vectors import Vectors
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.tools.links import LinkGraph, distinct
+from ragways.retrieval.tools.link_graph import LinkGraph, distinct
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.settings import Settings, read_settings
 
@@ -93,8 +93,8 @@ async def descriptions(use: Resources, calls: int) -> Figures:
     box, chance = Toolbox(use), random.Random(0)
     view = box._view
     began = time.process_time()
-    numbers = view.catalogue.numbers
-    titles = Vectors([str(n) for n in numbers], await use.embed([view.catalogue.titles[n] for n in numbers]))
+    numbers = view.catalogue.all.articles[: view.catalogue.all.count].tolist()
+    titles = Vectors([str(n) for n in numbers], await use.embed(list(map(view.catalogue.all.title, numbers))))
     figures: Figures = {"titles_ms_each": round((time.process_time() - began) * 1000 / len(titles), 2)}
     right: dict[str, list[bool]] = {
         "letters": [],
@@ -103,7 +103,7 @@ async def descriptions(use: Resources, calls: int) -> Figures:
         "title_search": [],
     }
     for number in chance.sample(numbers, min(calls, len(numbers))):
-        said = description(view.index._article(number)[1], view.catalogue.titles[number])
+        said = description(view.index._article(number)[1], view.catalogue.all.title(number))
         if not said:
             continue
         vector = await use.embed_question(said)

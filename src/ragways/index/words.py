@@ -77,6 +77,12 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(all_terms(text)))
 
 
+def sure_terms(text: str) -> tuple[str, ...]:
+    """Those of its words that any longer text has too, of whatever language that is; each once, in order."""
+    rest, more = unspaced_words(text)
+    return tuple(dict.fromkeys([*_analyzer(*_ENGLISH).analyze(rest), *more]))
+
+
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
     """What the score of a chunk needs of all others: how many they are, how many words they have, and how many of them
@@ -136,6 +142,21 @@ class Words:
             counts += np.subtract(ends, starts)
         frequencies = dict(zip(words, counts.tolist(), strict=True))
         return WordStatistics(len(self), sum(segment.length for segment in self._segments), frequencies)
+
+    def holding(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The documents in whose chunks all of these words stand, as `terms` gives them; in order."""
+        found = [np.zeros(0, np.int64)]
+        kept = repeat(None) if self._kept is None else self._kept
+        for segment, places, some in zip(self._segments, self._places(words), kept, strict=False):
+            held: NDArray[np.int64] | None = None
+            for start, end in sorted(zip(*places, strict=True), key=lambda place: place[1] - place[0]):
+                rows = segment.rows[start:end]
+                owners = segment.ids.documents.owners(rows if some is None else rows[some[rows]])
+                held = owners if held is None else held[np.isin(held, owners)]
+            found += [] if held is None else [held]
+        told: NDArray[np.int64] = np.sort(np.concatenate(found))
+        distinct: NDArray[np.int64] = told[np.diff(told, prepend=-1) != 0]
+        return distinct
 
     def search(self, question: str, k: int, statistics: WordStatistics | None = None) -> Scored:
         """The k best chunks that hold any word of the question; of equal ones the first by id. Where this is a part of

@@ -8,7 +8,7 @@ import networkx
 import numpy as np
 import pytest
 
-from ragways.retrieval.tools.links import LinkGraph
+from ragways.retrieval.tools.link_graph import LinkGraph
 
 
 @pytest.mark.parametrize("seed", range(5))

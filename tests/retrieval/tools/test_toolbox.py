@@ -65,7 +65,7 @@ def test_title_search_finds_the_volcano_of_the_bundled_corpus(demo_settings: Set
         async with opened(demo_settings) as use:
             box = Toolbox(use)
             assert "Mount Cendle" not in [
-                box._view.catalogue.titles[n] for n, _ in box._view.catalogue.nearest(VOLCANO, 5)
+                box._view.catalogue.title(n) for n, _ in box._view.catalogue.nearest(VOLCANO, 5)
             ]
             return await box.title_search(VOLCANO)
 

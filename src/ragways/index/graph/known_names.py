@@ -58,21 +58,27 @@ class TitleTree:
             node = self._begin(words, i)
             if node is None:
                 continue
-            found, j = None, i
-            while True:
-                j += 1
-                entries = node.get(_END)
-                if entries:
-                    fitting = tuple(t for t, capitals, small in entries if _fits(matches[i:j], capitals, small))
-                    if fitting:
-                        found = (matches[i].start(), matches[j - 1].end(), fitting)
-                if j == len(words):
-                    break
-                node = node.get(words[j])
-                if node is None:
-                    break
+            found = longest(node, words, written, i)
             if found:
-                yield found
+                behind, called = found
+                yield matches[i].start(), matches[behind - 1].end(), called
+
+
+def longest(
+    node: dict[str, Any] | None, words: Sequence[str], written: Sequence[str], at: int
+) -> tuple[int, tuple[str, ...]] | None:
+    """Behind which word the longest title ends that begins with this one, and the articles that are called so. `node`:
+    what titles have behind their first word.
+    """
+    found, end = None, at
+    while node is not None:
+        end += 1
+        if entries := node.get(_END):
+            fitting = tuple(title for title, capitals, small in entries if _fits(written[at:end], capitals, small))
+            if fitting:
+                found = end, fitting
+        node = node.get(words[end]) if end < len(words) else None
+    return found
 
 
 def title_words(name: str) -> tuple[list[str], list[str], bool]:
@@ -112,10 +118,10 @@ def named_so(titles: Iterable[tuple[str, str]], small: Collection[str]) -> dict[
     return found
 
 
-def _fits(matches: list[Any], capitals: tuple[bool, ...], small: bool) -> bool:
+def _fits(written: Sequence[str], capitals: tuple[bool, ...], small: bool) -> bool:
     """Whether the text writes with a capital what the title does."""
-    for at, (match, capital) in enumerate(zip(matches, capitals, strict=True)):
-        if capital and not (match.group()[0].isupper() or (small and at == 0)):
+    for at, (word, capital) in enumerate(zip(written, capitals, strict=True)):
+        if capital and not (word[0].isupper() or (small and at == 0)):
             return False
     return True
 

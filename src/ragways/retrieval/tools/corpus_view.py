@@ -16,7 +16,9 @@ from ragways.index.reader import Index
 from ragways.index.store import number_of
 from ragways.index.vectors import best
 from ragways.models.tokens import count_text
-from ragways.retrieval.tools.links import ArticleLinks, Catalogue, shown
+from ragways.retrieval.tools.catalogue import Catalogue, shown
+from ragways.retrieval.tools.links import ArticleLinks, Neighbours
+from ragways.retrieval.tools.links_on_demand import LinksOnDemand
 from ragways.retrieval.tools.queries import PartRow, Queries
 from ragways.retrieval.tools.results import Excerpt, Listed, StubLink
 
@@ -32,19 +34,17 @@ _NAMES = 5
 
 
 class CorpusView:
-    """The queries, titles and links of one open index, each loaded when first used and kept. Reads only."""
+    """The queries, titles and links of one open index; what is held of them is read when first needed. Reads only."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self.queries = Queries(index)
+        self.catalogue = Catalogue(self.queries)
+        self.links = ArticleLinks(index, self.queries, self.catalogue)
 
-    @cached_property
-    def catalogue(self) -> Catalogue:
-        return Catalogue(self.queries.titles())
-
-    @cached_property
-    def links(self) -> ArticleLinks:
-        return ArticleLinks(self.queries, self.catalogue)
+    def neighbours(self) -> Neighbours:
+        """What tells the links of articles for one question."""
+        return self.links.held or LinksOnDemand(self.links)
 
     @cached_property
     def _openings(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -61,7 +61,7 @@ class CorpusView:
         return [(number_of(id), round(score, 4)) for id, score in found]
 
     def listed(self, article: int, **more: object) -> Listed:
-        return Listed(f"article:{article}", self.catalogue.titles[article], **more)  # type: ignore[arg-type]
+        return Listed(f"article:{article}", self.catalogue.title(article) or "", **more)  # type: ignore[arg-type]
 
     def quotes(self, article: int, rows: Iterable[PartRow], score: float | None = None) -> Iterator[Excerpt]:
         """Paragraphs as quotes, long ones in parts."""
@@ -135,7 +135,7 @@ class Stub:
                 called = " ".join(view.index.text(f"article:{source}", start, end).split())
                 names.setdefault(source, {})[called[:FIELD]] = None
         return tuple(
-            StubLink(f"article:{source}", view.catalogue.titles[source], tuple(called)[:_NAMES])
+            StubLink(f"article:{source}", view.catalogue.title(source) or "", tuple(called)[:_NAMES])
             for source, called in names.items()
         )
 
@@ -146,5 +146,5 @@ def stub_of(view: CorpusView, text: str) -> Stub | None:
     name = title_name(title)
     if not name or view.catalogue.by_name(name) is not None:
         return None
-    places = [place for place in view.queries.links_named(name) if place[0] in view.catalogue.titles]
+    places = [place for place in view.queries.links_named(name) if view.catalogue.title(place[0]) is not None]
     return Stub(title, places) if places else None

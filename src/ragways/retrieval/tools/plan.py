@@ -152,7 +152,7 @@ class _Plan:
     def _nearness(self, article: str, other: str) -> tuple[int, int]:
         """The best of the links to another article: words of the question before it, then its place. Small is near."""
         # The article's own name stands everywhere in it and tells nothing.
-        wanted = self._wanted - _stems(self._box._view.catalogue.titles[_number(article)])
+        wanted = self._wanted - _stems(self._box._view.catalogue.title(_number(article)) or "")
         text = self._box._view.index.text
         return min(
             (-len(wanted & _stems(text(article, max(0, place - _NEAR), place))), place)

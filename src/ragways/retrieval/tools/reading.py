@@ -14,8 +14,9 @@ from ragways.core.errors import MissingLayer, ToolError
 from ragways.core.types import title_name
 from ragways.index.store import number_of, path_of
 from ragways.index.vectors import Scored
+from ragways.retrieval.tools.catalogue import shown
 from ragways.retrieval.tools.corpus_view import FIELD, TOKENS, CorpusView, page, stub_of
-from ragways.retrieval.tools.links import Place, shown
+from ragways.retrieval.tools.links import Place
 from ragways.retrieval.tools.queries import PartRow
 from ragways.retrieval.tools.results import (
     Articles,
@@ -201,7 +202,6 @@ def _past(quotes: Sequence[Excerpt], offset: int) -> str:
 
 LONGEST = 6
 """Links in a chain."""
-_PARTIAL = "the corpus has few links of its own and is large: titles were looked for in the first part of it only"
 
 
 def neighbourhood(view: CorpusView, article: str, distance: int, direction: str, k: int, offset: int) -> Articles:
@@ -210,18 +210,16 @@ def neighbourhood(view: CorpusView, article: str, distance: int, direction: str,
         near = tuple(view.listed(source, distance=1, way="links here") for source in linking[offset : offset + k])
         return Articles(near, offset + k if len(linking) > offset + k else None, stub.note)
     number = view.catalogue.find(article)
-    links = view.links
-    node = links.node(number)
-    found = links.adjacency.within(node, distance, direction)
-    outward = set(links.adjacency.out(node).tolist())
-    inward = set(links.adjacency.into(node).tolist())
-    order = sorted(found, key=lambda n: (found[n], n not in outward, _name(view, n)))
+    links = view.neighbours()
+    found = links.within(number, distance, direction)
+    outward = set(links.out(number))
+    order = sorted(found, key=lambda n: (found[n], n not in outward, view.catalogue.all.title(n)))
     listed = tuple(
-        view.listed(links.articles([n])[0], distance=found[n], way=_way(n in outward, n in inward))
+        view.listed(n, distance=found[n], way=_way(n in outward, number in links.out(n)))
         for n in order[offset : offset + k]
     )
     note = f"nothing links to or from article:{number}" if not found else ""
-    return Articles(listed, offset + k if len(order) > offset + k else None, note or _partial(view))
+    return Articles(listed, offset + k if len(order) > offset + k else None, _both(note, links.note))
 
 
 def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs:
@@ -230,21 +228,21 @@ def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs
         quotes, following = page(_linking(view, places, offset + k + 1), offset, k)
         return Paragraphs(quotes, following, stub.note)
     number = view.catalogue.find(article)
-    quotes, following = page(_linking(view, view.links.to(number), offset + k + 1), offset, k)
+    links = view.neighbours()
+    quotes, following = page(_linking(view, links.to(number), offset + k + 1), offset, k)
     note = "" if quotes else f"no other article links to article:{number}"
-    return Paragraphs(quotes, following, note or _partial(view))
+    return Paragraphs(quotes, following, _both(note, links.note))
 
 
 def shortest_path(view: CorpusView, start: str, end: str, limit: int) -> LinkPath:
     first, last = view.catalogue.find(start), view.catalogue.find(end)
-    links = view.links
-    chain = links.adjacency.path(links.node(first), links.node(last), limit)
-    if chain is None:
+    links = view.neighbours()
+    articles = links.path(first, last, limit)
+    if articles is None:
         ends = (view.listed(first), view.listed(last))
-        return LinkPath(None, ends, (), f"no chain of at most {limit} links joins them")
-    articles = links.articles(chain)
+        return LinkPath(None, ends, (), _both(f"no chain of at most {limit} links joins them", links.note))
     hops = tuple(_hop(view, *pair) for pair in pairwise(articles))
-    return LinkPath(len(chain) - 1, tuple(map(view.listed, articles)), hops, _partial(view))
+    return LinkPath(len(articles) - 1, tuple(map(view.listed, articles)), hops, links.note)
 
 
 def _linking(view: CorpusView, places: Iterable[Place], limit: int) -> Iterator[Excerpt]:
@@ -275,15 +273,12 @@ def _around(view: CorpusView, article: int, place: int) -> Excerpt:
     return next((part for part in parts if part.end > place), parts[-1])
 
 
-def _name(view: CorpusView, node: int) -> str:
-    return view.catalogue.titles[view.links.articles([node])[0]]
-
-
 def _way(outward: bool, inward: bool) -> str:
     if outward:
         return "links both ways" if inward else "linked from here"
     return "links here" if inward else ""
 
 
-def _partial(view: CorpusView) -> str:
-    return _PARTIAL if view.links.partial else ""
+def _both(note: str, left_out: str) -> str:
+    """What is to be known of a result, and what was left out of it."""
+    return "; ".join(filter(None, (note, left_out)))

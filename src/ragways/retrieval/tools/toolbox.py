@@ -20,8 +20,8 @@ from ragways.models.call import Tool
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools import reading
 from ragways.retrieval.tools.calculator import calculate
+from ragways.retrieval.tools.catalogue import shown
 from ragways.retrieval.tools.corpus_view import view_of
-from ragways.retrieval.tools.links import shown
 from ragways.retrieval.tools.results import (
     Articles,
     Calculation,
