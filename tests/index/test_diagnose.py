@@ -340,6 +340,17 @@ def test_figures_are_measured_anew_for_other_layers_and_dropped_of_a_small_index
     index.close()
 
 
+def test_figures_are_measured_anew_where_the_graph_is_made_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 1)
+    write(tmp_path / "docs", {f"{n}.md": f"# Light {n}\n\nIt was built by Anna Brack.\n" for n in range(12)})
+    (tmp_path / "empty.jsonl").write_text("")
+    for settings in ({"structure": False, "method": "import", "file": str(tmp_path / "empty.jsonl")}, {}):
+        made = recipe(layers=frozenset({"words", "graph"}), settings={"graph": settings})
+        asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], made))
+        with closing(Index.open(tmp_path / "index")) as index:
+            assert kept(index) == diagnose(index, quick=True)
+
+
 def test_the_whole_keeps_figures_and_its_shards_keep_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 1)
     write(tmp_path / "docs", {f"{n}.md": f"# Light {n}\n\nIt was built by Anna Brack.\n" for n in range(12)})

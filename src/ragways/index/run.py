@@ -249,7 +249,7 @@ class IndexRun:
         left = not self.builds and self.meta.get("unfinished")
         unfinished = "yes" if context.failed or self.summary.stopped or left else ""
         self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
-        self.measure(figures)
+        self.measure(figures, anew=self.anew or lost or undone)
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
         self.forgetting.prepare(context, self.steps(self.layers))
@@ -270,10 +270,10 @@ class IndexRun:
         if not unfinished:
             self.forgetting.end()
 
-    def measure(self, figures: KeepFigures) -> None:
+    def measure(self, figures: KeepFigures, *, anew: bool) -> None:
         self.progress(Progress("measuring", 0))
         with self.summary.timed("measuring"):
-            figures(self.store, self.summary.added + self.summary.changed + self.summary.removed, self.anew)
+            figures(self.store, self.summary.added + self.summary.changed + self.summary.removed, anew)
 
     def tell_unread(self) -> None:
         """Tell of documents in languages that the embedder does not know; a removal changes nothing about them."""

@@ -77,10 +77,19 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(all_terms(text)))
 
 
-def sure_terms(text: str) -> tuple[str, ...]:
-    """Those of its words that any longer text has too, of whatever language that is; each once, in order."""
+def english_terms(text: str) -> tuple[str, ...]:
+    """Its words as texts in English have them."""
     rest, more = unspaced_words(text)
     return tuple(dict.fromkeys([*_analyzer(*_ENGLISH).analyze(rest), *more]))
+
+
+def sure_terms(text: str) -> tuple[str, ...]:
+    """Those of its words that any longer text has too, of whatever language that is; each once, in order. No language
+    leaves them out as stop words.
+    """
+    rest, more = unspaced_words(text)
+    stop = (f"stopword {name}" for name in _STEMMED.values() if name not in _WITHOUT_STOP_WORDS)
+    return tuple(dict.fromkeys([*_analyzer(*stop, *_ENGLISH).analyze(rest), *more]))
 
 
 @dataclass(frozen=True, slots=True)

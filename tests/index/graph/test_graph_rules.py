@@ -157,6 +157,8 @@ def test_titles_are_found_longest_first_and_as_they_are_written() -> None:
     assert found("a Riemann integral in adolescence") == ["Riemann integral", "adolescence"]
     assert found("Ibsen's Brand") == ["Brand"]
     assert found("私は日本に行く") == ["日本"]
+    # A mark alone is compared as nothing, and so is no end of a title.
+    assert found("a Riemann integral ﾟ ﾟ and the Gift ﾞ") == ["Riemann integral", "Gift"]
 
 
 def test_facts_survive_their_own_json_and_are_bounded() -> None:

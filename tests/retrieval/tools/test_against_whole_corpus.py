@@ -102,10 +102,9 @@ def test_names_and_redirects_lead_to_the_same_articles(corpus: Resources, view: 
 
 def test_titles_like_a_text_are_the_same_with_the_same_scores(corpus: Resources, view: CorpusView):
     known = whole(corpus)
-    for text in [*known.titles.values(), "Harbur", "Brack Old", "ston", "", "東京", "ёлки", "no such thing", "\ud800x"]:
-        if text.isprintable():
-            assert view.catalogue.nearest(text, 200) == known.nearest(text, 200)
-            assert len(view.catalogue.nearest(text, 3)) <= 3
+    for text in [*known.titles.values(), "Harbur", "Brack Old", "ston", "", "東京", "ёлки", "no such thing"]:
+        assert view.catalogue.nearest(text, 200) == known.nearest(text, 200)
+        assert len(view.catalogue.nearest(text, 3)) <= 3
 
 
 def test_titles_in_texts_are_the_same(corpus: Resources, view: CorpusView):
@@ -161,6 +160,52 @@ def test_a_question_looks_at_no_more_than_it_may_and_says_so(on_demand: CorpusVi
     assert path.length is not None or "the corpus is large" in path.note
     backlinks(on_demand, f"article:{articles[1]}", 1, 0)
     assert len(read) <= 21
+
+
+SPANISH = "El presidente viajó a La Paz para una reunión con el gobierno del país, y no se sabe por qué."
+NAMED = [
+    ("La Paz", SPANISH),
+    ("Los Angeles", "La ciudad de Los Angeles es una de las más grandes del país."),
+    ("UK", "She lived in the U.K. for a year."),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), NAMED)
+def test_a_name_is_found_in_any_language_and_with_or_without_full_stops(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    use = resources(indexed(tmp_path, {"a.md": f"# {name}\n\nA place.\n", "b.md": f"# Travels\n\n{text}\n"}))
+    found = []
+    for scanned in (links_module.SCANNED, -1):
+        monkeypatch.setattr(links_module, "SCANNED", scanned)
+        view = CorpusView(use.index)
+        found.append(list(view.neighbours().to(view.catalogue.find(name))))
+    assert found[0] == found[1] != []
+    use.index.close()
+
+
+def test_links_out_of_an_article_are_bounded_and_documents_with_links_are_not_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(links_module, "LINKS", 10)
+    pages = {f"Page {n}": f"Near the hub it is, by [[Page {n + 1}]].\n" for n in range(40)}
+    pages |= {"Hub": "".join(f"[[Page {n}]] " for n in range(40)), "Page 3": "It is near [[Hub]].\n"}
+    use = resources(indexed(tmp_path, {"wiki.xml": dump(pages, {})}))
+    view = CorpusView(use.index)
+    monkeypatch.setattr(links_on_demand, "DOCUMENTS", 9)
+    near = neighbourhood(view, "Hub", 1, "in", 20, 0)
+    assert ([each.title for each in near.articles], near.note) == (["Page 3"], "")
+    monkeypatch.setattr(links_on_demand, "LINKS", 5)
+    near = neighbourhood(view, "Hub", 1, "out", 20, 0)
+    assert len(near.articles) == 5
+    assert "and 5 links were looked at" in near.note
+    use.index.close()
+
+
+def test_half_a_letter_names_nothing(view: CorpusView):
+    assert view.catalogue.nearest("\ud800x", 3) == view.catalogue.nearest("?x", 3)
+    with pytest.raises(ToolError):
+        view.catalogue.find("\ud800x")
 
 
 def noting(query: Callable[[str], Iterator[object]], rows: list[object]) -> Callable[[str], Iterator[object]]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from ragways.index.graph.names import STOP, TOKEN, folded, split_title
 
-_END = ""
-"""Where titles end in the tree: no token is empty."""
+_END = "\n"
+"""Where titles end in the tree: no token is so, but one that is a mark alone is compared as nothing."""
 
 
 Called = tuple[str, tuple[bool, ...], bool]

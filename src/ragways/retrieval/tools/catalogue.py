@@ -82,7 +82,7 @@ class Catalogue:
 
     def find(self, text: str) -> int:
         """The article that an id, the id of one of its parts, or a title means."""
-        text = text.strip()[:LONGEST]
+        text = _readable(text.strip())
         match = _ID.fullmatch(text)
         if match is not None:
             number = int(match[1])
@@ -98,10 +98,11 @@ class Catalogue:
 
     def nearest(self, text: str, k: int) -> list[tuple[int, float]]:
         """The k articles with the titles most like a text, by the letters they share; 1.0 is the same title."""
-        exact = self.by_name(title_name(text[:LONGEST]))
+        text = _readable(text)
+        exact = self.by_name(title_name(text))
         found: dict[int, float] = {} if exact is None else {exact: 1.0}
         # A redirect and its article are one: look at more titles than are wanted.
-        for place, score in self._grams.nearest(plain(text[:LONGEST]), 4 * k + 8):
+        for place, score in self._grams.nearest(plain(text), 4 * k + 8):
             found.setdefault(int(self.all.articles[place]), score)
         return list(found.items())[:k]
 
@@ -113,6 +114,11 @@ class Catalogue:
             for first, titles in self.all.batches()
         )
         return Grams(chain.from_iterable(map(plain_texts, cut)))
+
+
+def _readable(text: str) -> str:
+    """What of a text is compared: half a letter is none that the store could be asked for."""
+    return text[:LONGEST].encode("utf-8", "replace").decode()
 
 
 def _label(number: int, title: str) -> str:
@@ -174,7 +180,16 @@ class AllTitles:
 
     def redirects_to(self, article: int) -> list[int]:
         """Where the titles of redirects to an article stand."""
-        return (np.flatnonzero(self.articles[self.count :] == article) + self.count).tolist()
+        order, sorted_ends = self._redirects
+        low, high = np.searchsorted(sorted_ends, article), np.searchsorted(sorted_ends, article, side="right")
+        return order[low:high].tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _redirects(self) -> tuple[Numbers, Numbers]:
+        """Where the titles of redirects stand, by the article they lead to, and these articles."""
+        ends = self.articles[self.count :]
+        order = np.argsort(ends, kind="stable")
+        return order + self.count, ends[order]
 
     def batches(self) -> Iterator[tuple[int, list[str]]]:
         """All titles in order, some at a time, each time with where the first stands."""

@@ -6,20 +6,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.graph.known_names import names_of_title, title_words
-from ragways.index.words import sure_terms
+from ragways.index.words import english_terms, sure_terms
 from ragways.retrieval.tools.links import ArticleLinks, Place
+from ragways.retrieval.tools.queries import in_parts
 
 DOCUMENTS = 1_000
 """Documents that are looked into for one question."""
 LINKS = 30_000
 """Links that are followed for one question."""
+_INITIALS = 6
+"""Letters of a word that a text may write with full stops."""
 _COMMON = 64
 """A word that so many times more chunks hold than others of a name tells too little to be looked at."""
+
+_T = TypeVar("_T")
 
 
 class LinksOnDemand:
@@ -50,28 +56,39 @@ class LinksOnDemand:
         wanted = [article for article in articles if article not in self._out]
         self._out.update((article, []) for article in wanted)
         for article, there in self._links.mentions_of(self._allowed(wanted)).items():
-            names = () if there else self._links.queries.links_of(article)
+            names = () if there else self._follow(self._links.queries.links_of(article))
             meant = filter(None, map(self._links.catalogue.by_name, names))
-            self._followed -= len(names)
             self._out[article] = sorted({*there, *meant} - {article})
 
     def _linking(self, article: int) -> list[int]:
         """Articles that link to one, or mention it."""
         if article not in self._into:
             found = set()
-            for name in self._links.catalogue.names(article):
-                some = list(islice(self._links.queries.linking(name), max(0, self._followed) + 1))
-                self._left_out |= len(some) > self._followed
-                self._followed -= len(some)
-                found.update(some)
-            able = self._holding(article) if self._allowed([article]) else []
+            for name in sorted(self._links.catalogue.names(article)):
+                found.update(self._follow(self._links.queries.linking(name)))
+            able = list(islice(self._able(article), max(0, self._documents) + 1)) if self._allowed([article]) else []
             self._read(able)
             found.update(source for source in able if article in self._out[source])
             self._into[article] = sorted(found - {article})
         return self._into[article]
 
+    def _follow(self, links: Iterable[_T]) -> list[_T]:
+        """As many of these links as may still be followed for the question."""
+        room = max(0, self._followed)
+        some = list(islice(links, room + 1))
+        self._left_out |= len(some) > room
+        self._followed -= len(some[:room])
+        return some[:room]
+
+    def _able(self, article: int) -> Iterator[int]:
+        """Documents that may mention an article, in order: where one has links, only these count."""
+        for some in in_parts(self._holding(article), DOCUMENTS):
+            yield from self._links.queries.without_links(some)
+
     def _holding(self, article: int) -> list[int]:
-        """Documents that hold the words of what an article is called, in order: others cannot mention it."""
+        """Documents that hold the words of what an article is called, in order: others do not mention it, but for those
+        that write a word otherwise than the index of words can tell (`O'Neil` and `Oneil`).
+        """
         catalogue = self._links.catalogue
         titles = [catalogue.title(article) or "", *map(catalogue.all.title_at, catalogue.all.redirects_to(article))]
         names = {name for title in titles for name in names_of_title(title)}
@@ -82,6 +99,8 @@ class LinksOnDemand:
         """Documents with the words of a name, as it writes them or as they are compared; some may not have all."""
         words, written, _ = title_words(name)
         forms = list(filter(None, map(_forms, words, written))) or [{sure_terms(name)} - {()}]
+        if not forms[0] and (known := english_terms(name)):  # other texts leave them out
+            forms, self._left_out = [{known}], True
         if not words or not forms[0]:
             self._left_out |= bool(words)
             return np.zeros(0, dtype=np.int64)
@@ -138,8 +157,7 @@ class LinksOnDemand:
         return None
 
     def to(self, article: int) -> Iterator[Place]:
-        holding = self._holding(article)
-        return self._links.to(article, (document for document in holding if self._allowed([document])))
+        return self._links.to(article, (document for document in self._able(article) if self._allowed([document])))
 
     def _allowed(self, documents: list[int]) -> list[int]:
         """As many of these documents as may still be looked at for the question."""
@@ -152,9 +170,11 @@ class LinksOnDemand:
 def _forms(word: str, written: str) -> set[tuple[str, ...]]:
     """By which terms texts with a word of a name are known: as it is compared, and as it is written."""
     forms = {sure_terms(word), sure_terms(written.removesuffix("'s").removesuffix("’s"))}
+    if 1 < len(word) <= _INITIALS:  # `UK` is `U.K.` too
+        forms.add(sure_terms(" ".join(word)))
     if len(word) == 1:  # of scripts without spaces, the index knows few signs alone
         forms &= {(term,) for term in sure_terms(2 * word)}
-    return forms - {()}
+    return set() if () in forms else forms
 
 
 def _back(parents: dict[int, int], article: int) -> list[int]:

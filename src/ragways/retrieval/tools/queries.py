@@ -37,6 +37,8 @@ _WITHOUT_LINKS = "redirect IS NULL AND NOT EXISTS (SELECT 1 FROM links WHERE doc
 _TEXTS = f"SELECT number, text FROM documents WHERE {_WITHOUT_LINKS} ORDER BY number"  # noqa: S608 - words of our own
 _LENGTHS = f"SELECT length(text) FROM documents WHERE {_WITHOUT_LINKS}"  # noqa: S608 - words of our own
 _TEXT = f"SELECT text FROM documents WHERE number = ? AND {_WITHOUT_LINKS}"  # noqa: S608 - words of our own
+_AMONG = f"""SELECT number FROM documents
+    WHERE number IN (SELECT value FROM json_each(?)) AND {_WITHOUT_LINKS} ORDER BY number"""  # noqa: S608 - words of our own
 _LINKS = "SELECT count(*) FROM (SELECT 1 FROM links LIMIT ?)"
 _LINKED = "SELECT DISTINCT document, name FROM links ORDER BY document, name"
 _LINKS_OF = "SELECT DISTINCT name FROM links WHERE document = ?"
@@ -154,9 +156,13 @@ class Queries:
         """Each document with the names it links to."""
         return self._db.execute(_LINKED)
 
-    def links_of(self, document: int) -> list[str]:
-        """The names that a document links to."""
-        return [name for (name,) in self._all(_LINKS_OF, document)]
+    def links_of(self, document: int) -> Iterator[str]:
+        """The names that a document links to, read as far as they are asked for."""
+        return (name for (name,) in self._db.execute(_LINKS_OF, (document,)))
+
+    def without_links(self, numbers: Iterable[int]) -> list[int]:
+        """Those of these articles that have no links, in order."""
+        return [number for (number,) in self._all(_AMONG, json.dumps(list(numbers)))]
 
     def links_to(self, name: str) -> Iterator[tuple[int, int]]:
         """Document and place of the links to a name, by document; read as far as they are asked for."""

@@ -123,7 +123,7 @@ class TitleFinder(TitleTree):
     def _there(self, written: Sequence[str], places: Sequence[int], firsts: Sequence[int]) -> list[Titled]:
         """The titles of a text, of which these words may be the first."""
         words = list(map(folded, written))
-        if len(self._numbers) > _HELD:
+        if len(self._numbers) > _HELD and not self._taken.issuperset(firsts):
             self._root, self._taken, self._numbers = {}, set(), {}
         for first in firsts:
             if first not in self._taken:
