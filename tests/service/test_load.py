@@ -27,7 +27,8 @@ def test_two_hundred_clients_at_once_are_all_answered(demo_server: RunningServer
         return statuses
 
     async def crowd() -> list[int]:
-        limits = httpx2.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
+        # None is used again: on a slow machine the server may close one that waits just when it is.
+        limits = httpx2.Limits(max_connections=CLIENTS, max_keepalive_connections=0)
         async with httpx2.AsyncClient(base_url=demo_server.url, timeout=120, limits=limits) as client:
             done = await asyncio.gather(*(one(client, number) for number in range(CLIENTS)))
         return [status for statuses in done for status in statuses]
