@@ -111,11 +111,32 @@ def test_what_may_not_be_read(corpus: Path, monkeypatch: pytest.MonkeyPatch):
         list(load(SourceFile(corpus / "a.txt", "k")))
 
 
-def test_names_that_are_no_text(corpus: Path):
-    with open(os.fsencode(corpus) + b"/\xff\n.txt", "w") as file:
-        file.write("x")
+def test_names_that_are_not_utf8(corpus: Path):
+    root = os.fsencode(corpus)
+    os.mkdir(root + b"/d\xe9p")
+    for name in (b"/\xff\n.txt", b"/d\xe9p/inner.txt", b"/notes/caf\xe9.md", b"/x\xe9.bin", b"/.h\xe9.txt"):
+        with open(root + name, "w") as file:
+            file.write("x")
+    (corpus / "link.txt").symlink_to(os.fsdecode(root + b"/notes/caf\xe9.md"))
+    read, skipped = keys(corpus)
+    assert read == ["a.txt", "notes/b.txt", "notes/tides.md", "link.txt"]
+    odd = {key for key, reason in skipped.items() if reason == "its name is not UTF-8; rename it"}
+    assert odd == {"\\xff\\n.txt", "d\\xe9p", "notes/caf\\xe9.md"}
+    assert skipped["x\\xe9.bin"] == "no loader for .bin"
+
+
+def test_names_with_signs_that_cannot_be_seen(corpus: Path):
+    for name in ("a\nb.txt", "a\\nb.txt", "r\u202eev.txt", "wide\u3000space.txt", "\U0001f600.txt", "-dash.txt"):
+        (corpus / name).write_text("x")
     read, _ = keys(corpus)
-    assert "\\udcff\\n.txt" in read
+    assert set(read) - {"a.txt", "notes/b.txt", "notes/tides.md"} == {
+        "a\\nb.txt",
+        "corpus/a\\nb.txt",
+        "r\\u202eev.txt",
+        "wide\u3000space.txt",
+        "\U0001f600.txt",
+        "-dash.txt",
+    }
 
 
 def test_a_file_that_vanished(tmp_path: Path):

@@ -30,6 +30,7 @@ from ragways.apps.terminal import (
 )
 from ragways.core.errors import PARTLY, UsageError
 from ragways.core.plain import to_plain
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.corpus.source import WebSource
@@ -179,7 +180,7 @@ def remove(
     if json:
         print_json({"index": place.name, **_summary_data(summary)})
     else:
-        typer.echo(f"{place.name}: {summary.removed} removed")
+        typer.echo(printable(f"{place.name}: {summary.removed} removed"))
         if summary.unerased:
             console(error=True).print(UNERASED, style="yellow")
     if summary.unerased:

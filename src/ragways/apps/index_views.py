@@ -34,7 +34,7 @@ LEFT_OUT = 10
 def show_summary(summary: Summary, folder: str) -> None:
     out = console()
     out.print(
-        f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
+        f"{printable(folder)}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
         f"{summary.unchanged:,} unchanged; {counted(summary.chunks, 'chunk')}, {counted(summary.embedded, 'text')} "
         f"embedded in {summary.wall:.1f} s",
         markup=False,
@@ -164,7 +164,9 @@ def show_health(folder: Path, health: Health) -> None:
     errors = sum(finding.severity == "error" for finding in health.findings)
     warnings = len(health.findings) - errors
     verdict = "fit" if health.fit else "not fit"
-    out.print(f"{folder}: {verdict}; {counted(errors, 'error')}, {counted(warnings, 'warning')}", markup=False)
+    out.print(
+        f"{printable(str(folder))}: {verdict}; {counted(errors, 'error')}, {counted(warnings, 'warning')}", markup=False
+    )
 
 
 # The figures of a corpus

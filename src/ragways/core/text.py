@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Sequence
 
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\u2028\u2029\ud800-\udfff]")
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+_BYTE = re.compile("[\udc80-\udcff]")  # how Python has a byte of a name that is not UTF-8
 _SPACES = frozenset("\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -46,8 +48,32 @@ def normal_lines(text: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Text of a document or a model as a terminal may show it: without what would move its cursor or turn the line."""
-    return _CONTROLS.sub("\ufffd", text)
+    """Text of a document or a model as a terminal may show it: without what would move its cursor or turn the line. A
+    byte of a file name that is not UTF-8 becomes its escape, such as `\\xe9`.
+    """
+    return _CONTROLS.sub("\ufffd", _BYTE.sub(_escaped_byte, text))
+
+
+def is_utf8(name: str) -> bool:
+    """Whether the name of a file can be written as UTF-8. Linux has names of any bytes."""
+    return not _NOT_UTF8.search(name)
+
+
+def printable_name(name: str) -> str:
+    """The name of a file as databases and terminals take it: what is not UTF-8 or cannot be seen becomes its escape."""
+    if name.isascii() and name.isprintable():
+        return name
+    name = _BYTE.sub(_escaped_byte, name)
+    seen = (c if c.isprintable() or unicodedata.category(c) == "Zs" else _escape(c) for c in name)
+    return "".join(seen)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _escaped_byte(match: re.Match[str]) -> str:
+    return f"\\x{ord(match.group()) - 0xDC00:x}"
 
 
 def shortened(text: str, limit: int) -> str:

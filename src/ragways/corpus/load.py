@@ -15,9 +15,10 @@ from typing import cast
 
 from ragways.core.errors import LoadError, NoText, PluginClash, UsageError
 from ragways.core.registry import Registry
+from ragways.core.text import is_utf8, printable_name
 from ragways.core.types import Document
 from ragways.corpus.patterns import Filter, Selection
-from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
+from ragways.corpus.source import NO_TEXT, ODD_NAME, LoadOptions, Skipped, SourceFile
 
 LoadFunction = Callable[[SourceFile, LoadOptions], Iterator[Document]]
 """Reads one file within the bounds of the options and gives its documents; what is wrong with it is a LoadError."""
@@ -264,7 +265,7 @@ class FileWalk:
             try:
                 entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
             except OSError as error:
-                yield Skipped(_printable(prefix or root.name), f"cannot be read: {_reason(error)}")
+                yield Skipped(printable_name(prefix or root.name), f"cannot be read: {_reason(error)}")
                 continue
             below = []
             inside = above.below(folder, prefix.split("/")[:-1])
@@ -277,6 +278,8 @@ class FileWalk:
                     self.left_out[why] += 1
                 elif entry.is_symlink():
                     links.append((Path(entry.path), key))
+                elif is_folder and not is_utf8(entry.name):
+                    yield Skipped(printable_name(key), ODD_NAME)
                 elif is_folder:
                     below.append((Path(entry.path), key + "/", inside))
                 else:
@@ -289,47 +292,49 @@ class FileWalk:
         try:
             target = path.resolve(strict=True)
         except (OSError, RuntimeError):
-            return Skipped(_printable(key), "link leads nowhere")
+            return Skipped(printable_name(key), "link leads nowhere")
         if not target.is_relative_to(root.resolve()):
-            return Skipped(_printable(key), "link leads outside the folder")
+            return Skipped(printable_name(key), "link leads outside the folder")
         if target.is_dir():
-            return Skipped(_printable(key), "link to a folder that is read under its own name")
+            return Skipped(printable_name(key), "link to a folder that is read under its own name")
         return self._file(path, key, root)
 
     def _file(self, path: Path, key: str, root: Path) -> SourceFile | Skipped:
-        printable = _printable(key)
+        printable = printable_name(key)
         try:
             status = path.stat()
         except OSError as error:
             return Skipped(printable, f"cannot be read: {_reason(error)}")
-        if not stat.S_ISREG(status.st_mode):
-            return Skipped(printable, "not a regular file")
-        loader = loader_of(path.name)
-        if loader is None:
-            return Skipped(printable, f"no loader for {path.suffix or 'files without a suffix'}")
-        if status.st_size > self._options.max_bytes and not loader.streamed:
-            return Skipped(printable, f"larger than {self._options.max_bytes:,} bytes (max_bytes)")
+        if why := self._why_not(path, key, status):
+            return Skipped(printable, why)
         real = os.path.realpath(path)
         if real in self._seen:
             return Skipped(printable, f"already read as {self._seen[real]}")
         self._seen[real] = self._unique(printable, root)
         return SourceFile(path, self._seen[real])
 
+    def _why_not(self, path: Path, key: str, status: os.stat_result) -> str:
+        """Why a file that is there is not read; empty where it is."""
+        if not stat.S_ISREG(status.st_mode):
+            return "not a regular file"
+        loader = loader_of(path.name)
+        if loader is None:
+            return f"no loader for {printable_name(path.suffix) or 'files without a suffix'}"
+        if not is_utf8(key):
+            return ODD_NAME
+        if status.st_size > self._options.max_bytes and not loader.streamed:
+            return f"larger than {self._options.max_bytes:,} bytes (max_bytes)"
+        return ""
+
     def _unique(self, key: str, root: Path) -> str:
         """A key that another root has taken gets the root's name before it, then a number."""
         unique, number = key, 1
         while unique in self._keys:
-            name = _printable(root.resolve().name)
+            name = printable_name(root.resolve().name)
             unique = f"{name}/{key}" if number == 1 else f"{name}~{number}/{key}"
             number += 1
         self._keys.add(unique)
         return unique
-
-
-def _printable(name: str) -> str:
-    """Names may hold bytes that are no text; keys are written to databases and terminals."""
-    name = name.replace(os.sep, "/").encode("utf-8", "backslashreplace").decode()
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def _reason(error: OSError) -> str:

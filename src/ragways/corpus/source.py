@@ -23,6 +23,8 @@ from ragways.core.types import document_number
 MIB = 1024 * 1024
 NO_TEXT = "holds no text"
 """Why an empty file, page or record is left out; unlike other reasons, nothing went wrong with it."""
+ODD_NAME = "its name is not UTF-8; rename it"
+"""Why a file or folder is not read whose name no database and no JSON can hold."""
 
 
 @dataclass(frozen=True, slots=True)

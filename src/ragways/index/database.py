@@ -44,7 +44,7 @@ def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Co
             return connection
         # A folder that cannot be written has no writer either, so the file will not change under us.
         mode = "mode=ro" if _can_write(path.parent) else "immutable=1"
-        uri = f"file:{quote(str(path.resolve()))}?{mode}"
+        uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
         # Whole questions run in one thread at a time; the connection may have been opened in another.
         return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
 

@@ -113,9 +113,14 @@ class FileReader:
 
     def _under_known_names(self, found: FoundFiles) -> Iterator[tuple[str, SourceFile]]:
         """A file that was read before below another folder keeps its name, or it would be there twice."""
+        taken = set[str]()
         for root, file in found.files:
             place = self._store.files.place(Path(os.path.realpath(file.path)))
-            yield (root, file) if place is None else (place[0], replace(file, key=place[1]))
+            known = (root, file)
+            if place is not None and place[1] not in taken:  # `\n` in a name is not a line end, but written as one
+                known = place[0], replace(file, key=place[1])
+            taken.add(known[1].key)
+            yield known
 
     def dealt(self, shards: int) -> list[FoundFiles]:
         """The files of each shard, under the names that they have. One that may give many documents is every shard's:

@@ -11,6 +11,8 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
+from ragways.core.text import is_utf8, printable_name
+
 UNREAD = -1
 """In place of the size of a file: it was not read, or not all of it."""
 _WEB = ("http", "httq")
@@ -36,8 +38,8 @@ class IndexedFiles:
 
     def place(self, path: Path) -> tuple[str, str] | None:
         """Root and key of the file that lies here, if it was read: by its own name, or below one of its folders."""
-        for root in (path, *path.parents):
-            key = path.relative_to(root.parent).as_posix()
+        for root in (path, *path.parents) if is_utf8(str(path)) else ():
+            key = printable_name(path.relative_to(root.parent).as_posix())
             row = self._db.execute("SELECT root FROM sources WHERE key = ?", (key,)).fetchone()
             if row is not None and row[0] == str(root):
                 return row[0], key
@@ -51,7 +53,8 @@ class IndexedFiles:
         """Keys of the files that were read below a folder or address, or under a name."""
         first, end = "", "\U0010ffff"
         if os.path.isabs(root):  # the keys begin with the name of the folder, or are that of the file
-            first, end = Path(root).name, f"{Path(root).name}0"  # which follows on a slash
+            first = printable_name(Path(root).name)
+            end = f"{first}0"  # which follows on a slash
         elif "://" in root:
             first, end = _WEB
         rows = self._db.execute("SELECT key FROM sources WHERE root = ? AND key >= ? AND key < ?", (root, first, end))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragways.core.errors import UsageError, did_you_mean
+from ragways.core.text import clean, printable_name
 from ragways.core.types import Origin, title_name
 from ragways.index.reader import Index
 
@@ -98,7 +99,7 @@ def look_up(index: Index, id: str) -> View:
         view = _part(index, id) or _part(index, _named(index, id))
     if view is None:
         raise UsageError(
-            f"nothing in this index has the id, key or title {id!r}",
+            f"nothing in this index has the id, key or title '{printable_name(id)}'",
             "ids stand beside evidence in: ragways ask; keys in: ragways status --documents",
         )
     return view
@@ -115,19 +116,20 @@ def find_document(index: Index, name: str) -> str:
     documents = index.documents()
     near = did_you_mean(name, (title for _, _, title in documents)) if documents else ""
     cure = near if near.startswith("did") else "see them with: ragways status --documents"
-    raise UsageError(f"no document is called {name!r}", cure)
+    raise UsageError(f"no document is called '{printable_name(name)}'", cure)
 
 
 def _named(index: Index, name: str) -> str:
     """The id of the document of this key, source file or title, of several of one title the first; empty where there is
     none.
     """
-    if found := index.named("key", name):
+    key = printable_name(name)
+    if found := index.named("key", key):
         return next(iter(found))
-    if len(found := index.named("source", name)) > 1:
+    if len(found := index.named("source", key)) > 1:
         some = ", ".join(list(found.values())[:NAMED]) + (" …" if len(found) > NAMED else "")
-        raise UsageError(f"{name} holds {len(found):,} documents", f"name one of them: {some}")
-    return next(iter(found or index.named("name", title_name(name))), "")
+        raise UsageError(f"{key} holds {len(found):,} documents", f"name one of them: {some}")
+    return next(iter(found or index.named("name", title_name(clean(name)))), "")
 
 
 def _part(index: Index, id: str) -> TextView | None:

@@ -5,6 +5,7 @@ Indexes made before there was a mark are known by the tables of their store.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Set
 from contextlib import closing, suppress
@@ -98,7 +99,7 @@ def _tables(file: Path) -> Set[str] | None:
     if not file.is_file():
         return None
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(file.resolve()))}?immutable=1", uri=True)) as db:
+        with closing(sqlite3.connect(f"file:{quote(os.fsencode(file.resolve()))}?immutable=1", uri=True)) as db:
             return {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.Error:
         return None

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from ragways.core.errors import UsageError
 from ragways.core.runtime import Progress, ProgressCallback
+from ragways.core.text import clean, is_utf8, printable_name
 from ragways.core.trace import Usage
 from ragways.core.types import title_name
 from ragways.corpus.load import walk
 from ragways.corpus.patterns import Selection
-from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile, WebSource
+from ragways.corpus.source import NO_TEXT, ODD_NAME, LoadOptions, Skipped, SourceFile, WebSource
 from ragways.corpus.structure import PRESETS, Chunking
 from ragways.index.layer import Changes
 from ragways.index.layers import USUAL
@@ -172,7 +173,7 @@ class FoundFiles:
             self,
             files=[*self.files, *pages.files],
             skipped=[*self.skipped, *pages.skipped],
-            failed=pages.failed,
+            failed=[*self.failed, *pages.failed],
             roots=(*self.roots, *pages.roots),
         )
 
@@ -186,13 +187,17 @@ def find_files(paths: Sequence[Path], recipe: Recipe, root: str = "") -> FoundFi
     found: dict[str, tuple[str, SourceFile]] = {}
     keys: dict[str, str] = {}
     skipped: list[Skipped] = []
+    failed: list[Skipped] = []
     hidden, left_out = 0, Counter[str]()
-    for path in sorted({path.resolve() for path in paths} if all(p.exists() for p in paths) else paths):
+    named = sorted({path.resolve() for path in paths} if all(p.exists() for p in paths) else paths)
+    odd = [path for path in named if not root and path.exists() and not is_utf8(str(path))]
+    failed += [Skipped(printable_name(str(path)), ODD_NAME) for path in odd]
+    for path in (path for path in named if path not in odd):
         walked = walk([path], recipe.options, selection=recipe.selection)
         for entry in walked:
-            key = f"{path.name}/{entry.key}" if path.is_dir() else entry.key
+            key = f"{printable_name(path.name)}/{entry.key}" if path.is_dir() else entry.key
             if isinstance(entry, Skipped):
-                skipped.append(Skipped(key, entry.reason))
+                (failed if entry.reason == ODD_NAME else skipped).append(Skipped(key, entry.reason))
                 continue
             real = os.path.realpath(entry.path)
             if keys.setdefault(key, real) != real:
@@ -203,19 +208,20 @@ def find_files(paths: Sequence[Path], recipe: Recipe, root: str = "") -> FoundFi
             found.setdefault(real, (root or str(path), replace(entry, key=key)))
         hidden += walked.hidden
         left_out.update(walked.left_out)
-    roots = (root,) if root else tuple(str(path.resolve()) for path in paths)
-    return FoundFiles(list(found.values()), skipped, hidden, roots, left_out)
+    roots = (root,) if root else tuple(str(path) for path in named if path not in odd)
+    return FoundFiles(list(found.values()), skipped, hidden, roots, left_out, failed)
 
 
 def find_documents(store: Store, name: str) -> set[int]:
     """Documents with this key, id, source file or title."""
+    key = printable_name(name)
     number = name.removeprefix("article:") if re.fullmatch(r"article:\d{1,18}", name) else None
     rows = store.db.execute(
         "SELECT number FROM documents WHERE key = ?1 OR source = ?1 OR name = ?2 OR number = ?3",
-        (name, title_name(name), number),
+        (key, title_name(clean(name)), number),
     ).fetchall()
     if not rows:
-        raise UsageError(f"no document is called {name!r}", "see them with: ragways status --documents")
+        raise UsageError(f"no document is called '{key}'", "see them with: ragways status --documents")
     return {row[0] for row in rows}
 
 

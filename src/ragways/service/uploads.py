@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from ragways.core.errors import RagwaysError
+from ragways.core.text import is_utf8
 from ragways.index.database import connect, store_errors
 from ragways.index.store import FILE
 from ragways.service.collections import Collection
@@ -350,14 +351,15 @@ async def _gathered(blocks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def _there(files: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of every file below a folder, by name; links are none."""
+    """Size and time of every file below a folder, by name; links are none, nor names that are not UTF-8."""
     found = {}
     for folder, _, names in os.walk(files, followlinks=False):
         for name in names:
             stat = os.lstat(os.path.join(folder, name))
             if os.path.isfile(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)):
                 key = os.path.relpath(os.path.join(folder, name), files).replace(os.sep, "/")
-                found[key] = (stat.st_size, stat.st_mtime_ns)
+                if is_utf8(key):
+                    found[key] = (stat.st_size, stat.st_mtime_ns)
     return found
 
 

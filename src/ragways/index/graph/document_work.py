@@ -7,6 +7,7 @@ bytes in Base64. Which process does it changes nothing.
 from __future__ import annotations
 
 import gc
+import os
 import sqlite3
 from base64 import b64decode, b64encode
 from collections import Counter
@@ -186,7 +187,7 @@ class _Opened:
         place = piece["names"], piece["step"]
         if place != self._place or self._done > _RENEWED:
             # No other writes while it is read, and each step has a connection of its own.
-            path = quote(str(Path(piece["names"]).resolve()))
+            path = quote(os.fsencode(Path(piece["names"]).resolve()))
             db = sqlite3.connect(f"file:{path}?immutable=1", uri=True, isolation_level=None)
             db.execute(f"PRAGMA mmap_size = {_MAPPED}")
             self._work = DocumentWork(db, GraphSettings(**piece["settings"]), piece["forbidden"])
