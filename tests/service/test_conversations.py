@@ -94,8 +94,14 @@ def test_what_rests_on_a_removed_document_goes(kept: Conversations):
     kept.add(access(), mine, "one", RewrittenQuestion("one", ""), result("secret", "article:1", "article:2"))
     kept.add(access(), mine, "two", RewrittenQuestion("two", ""), result("fine", "article:2"))
     kept.add(access(key="b"), other, "three", RewrittenQuestion("three", ""), result("secret", "article:1"))
-    assert kept.forget("c1", ["article:1"]) == 2
+    kept.forget_documents("c1", {"article:1"}, lambda text: False)
     assert [turn.question for turn in kept.turns(access(), mine)] == ["two"]
     assert kept.turns(access(key="b"), other) == []
-    assert kept.forget("c1") == 1
+    kept.add(access(), mine, "What of the lamp?", RewrittenQuestion("", ""), result("the secret lamp", "article:2"))
+    kept.forget_documents("c1", set(), lambda text: "lamp" in text)
+    assert [turn.question for turn in kept.turns(access(), mine)] == ["two"]
+    assert {each.title for each in kept.of(access())} == {"one"}
+    kept.forget_documents("c1", set(), lambda text: text == "one")
+    assert {each.title for each in kept.of(access())} == {""}
+    kept.forget("c1")
     assert kept.of(access()) == []

@@ -1,9 +1,14 @@
-"""The search for what was removed: it finds what is there, tells what says nothing, and says where it stopped."""
+"""Erasing what was removed: what rests on it is cleaned, then all is searched; it is reported what says nothing, and
+where the search stopped.
+"""
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +16,12 @@ from hypothesis import strategies as st
 
 import ragways
 from ragways.service import erasure
-from ragways.service.erasure import SHORTEST, _Wanted, leaving, search
+from ragways.service.audit import Audit
+from ragways.service.conversations import Conversations, RewrittenQuestion
+from ragways.service.erasure import SHARED, SHORTEST, TOO_SHORT, Wanted, erase, leaving
+from ragways.service.job_table import TABLE
+from ragways.service.keys import LOCAL, Caller
+from ragways.service.state import FILE, State
 
 LIGHT = "The lighthouse of Sollen was built in 1871 by the engineer Ada Marsh on the northern cliff."
 FERRY = "The ferry Halcyon carries the post to the outer islands every second Tuesday of the month."
@@ -21,7 +31,7 @@ FERRY = "The ferry Halcyon carries the post to the outer islands every second Tu
 def test_all_strings_are_found_and_no_others(strings: list[bytes], dice: random.Random):
     there = [string for string in strings if dice.random() < 0.5]
     block = b"".join(dice.randbytes(dice.randrange(40)) + string for string in there) + dice.randbytes(20)
-    assert _Wanted(strings).within(block) == {string for string in strings if string in block} >= set(there)
+    assert Wanted(strings).within(block) == {string for string in strings if string in block} >= set(there)
 
 
 def test_a_string_over_the_edge_of_two_blocks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -30,16 +40,17 @@ def test_a_string_over_the_edge_of_two_blocks_is_found(tmp_path: Path, monkeypat
     for before in range(60, 140):
         file.write_bytes(b"." * before + LIGHT.encode()[:80] + b"." * 50)
         found = set[bytes]()
-        for block in erasure._blocks(file):
-            found |= _Wanted([LIGHT.encode()[:80]]).within(block)
+        for block in erasure._blocks(file, 80):
+            found |= Wanted([LIGHT.encode()[:80]]).within(block)
         assert found, before
 
 
 class Kept:
-    """A collection's folder with files and an index of them."""
+    """A collection's folder in the data of a server, with files and an index of them."""
 
     def __init__(self, folder: Path, texts: dict[str, str]) -> None:
         self.folder, self.files, self.index = folder, folder / "files", folder / "index"
+        self.state = folder.parent / FILE
         self.files.mkdir(parents=True)
         for name, text in texts.items():
             (self.files / name).write_text(text)
@@ -53,25 +64,157 @@ class Kept:
             (self.files / name).unlink()
         before = leaving(self.index, self.files)
         self.build()
-        return search(self.folder, self.index, before)
+        return erase(self.folder, self.index, before, self.state)
 
 
-def test_each_removed_document_is_told_of(tmp_path: Path):
-    texts = {"light.txt": LIGHT, "ferry.txt": FERRY, "copy.txt": FERRY, "short.txt": "Too short.", "stay.txt": "Stays."}
+def test_each_removed_document_is_reported(tmp_path: Path):
+    texts = {
+        "light.txt": LIGHT, "ferry.txt": FERRY, "copy.txt": FERRY, "short.txt": "Too short.", "tiny.txt": "tiny",
+        "Old mill.txt": "Old mill", "stay.txt": "Stays.",
+    }  # fmt: skip
     kept = Kept(tmp_path / "docs", texts)
     assert kept.removed() is None
     (tmp_path / "docs" / "runs").mkdir()
     (tmp_path / "docs" / "runs" / "answers.jsonl").write_text(f'{{"quote": "{LIGHT}"}}')
-    report = kept.removed("light.txt", "ferry.txt", "short.txt")
+    (tmp_path / "docs" / "runs" / "other.jsonl").write_text('{"quote": "Too short. Is it?"}')
+    report = kept.removed("light.txt", "ferry.txt", "short.txt", "tiny.txt", "Old mill.txt")
     assert report is not None
-    told = {one.key: (one.looked_for, one.found, one.note) for one in report.documents}
-    assert told == {
-        "files/light.txt": (1, ["runs/answers.jsonl"], ""),
-        "files/ferry.txt": (0, [], "all of it stands in other documents"),
-        "files/short.txt": (0, [], "it has no sentence to look for"),
+    assert {one.key: (one.looked_for, one.found, one.note, one.erased) for one in report.documents} == {
+        "files/light.txt": (1, ["runs/answers.jsonl"], "", False),
+        "files/ferry.txt": (0, [], SHARED, None),
+        "files/short.txt": (1, ["runs/other.jsonl"], "", False),
+        "files/tiny.txt": (0, [], TOO_SHORT, None),
+        "files/Old mill.txt": (0, [], TOO_SHORT, None),  # that is its name
     }
-    assert not report.erased
+    assert report.erased is False
     assert not report.in_index
+
+
+def test_erased_is_claimed_only_of_what_could_be_looked_for(tmp_path: Path):
+    texts = {"light.txt": LIGHT, "short.txt": "Too short.", "tiny.txt": "tiny", "stay.txt": "Stays."}
+    kept = Kept(tmp_path / "docs", texts)
+    report = kept.removed("light.txt", "short.txt")
+    assert report is not None
+    assert [(one.looked_for, one.erased) for one in report.documents] == [(1, True), (1, True)]
+    assert report.erased is True
+    report = kept.removed("tiny.txt")
+    assert report is not None
+    assert report.erased is None
+
+
+def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path):
+    """While the server has its database open, as it has when a job runs."""
+    umlaut = "Der Wärter der Insel zählte die Möwen im Frühling des Jahres 1871 noch jeden Morgen."
+    kept = Kept(
+        tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY, "gull.txt": umlaut, "short.txt": "Too short."}
+    )
+    number = next(number for number, one in gone(kept, "light.txt").items() if one.key == "files/light.txt")
+    state = state_of(kept)
+    conversations, mine, other = Conversations(state), access("docs"), access("others")
+    state.tables(TABLE)
+    for number_of, text in enumerate((LIGHT, umlaut, FERRY, "Nothing of note.")):
+        write_job(state, "docs", f"j{number_of}", text)
+    for who in (mine, other):
+        id = conversations.start(who).id
+        for text in (LIGHT, f"They say: {umlaut}", "Too short.", FERRY):
+            evidence = [{"document": f"article:{number}"}] if text == LIGHT else []
+            asked = RewrittenQuestion(f"What of {text}", "")
+            conversations.add(who, id, f"Is it so: {text}", asked, {"answer": text * 90, "evidence": evidence})
+    lines = [
+        {"question": "a", "provenance": {"evidence": [f"article:{number}:s0:p0:c0"]}},
+        {"question": "b", "provenance": {"answer": f"So: {umlaut}", "evidence": []}},
+        {"question": "c", "provenance": {"answer": FERRY, "evidence": ["article:7:s0", "entity:x"]}},
+    ]
+    (kept.folder / "feedback.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    report = kept.removed("light.txt", "gull.txt", "short.txt")
+    assert report is not None
+    assert [(one.key, one.found, one.erased) for one in report.documents if not one.erased] == []
+    assert report.erased is True
+    left_lines = (kept.folder / "feedback.jsonl").read_text().splitlines()
+    assert [json.loads(line)["question"] for line in left_lines] == ["c"]
+    (left,) = conversations.of(mine)
+    assert [turn.answer for turn in conversations.turns(mine, left.id)] == [FERRY * 90]
+    assert left.title == ""
+    assert len(conversations.turns(other, conversations.of(other)[0].id)) == 4
+    assert [id for (id,) in state.db.execute("SELECT id FROM jobs ORDER BY id")] == ["j2", "j3"]
+    assert kept.state.with_name(f"{FILE}-wal").stat().st_size == 0
+    state.db.execute("DELETE FROM turns WHERE conversation <> ?", (left.id,))
+    state.db.execute("DELETE FROM conversations WHERE id <> ?", (left.id,))
+    assert state.compact()
+    state.close()
+    data = kept.state.read_bytes()
+    assert FERRY.encode() in data
+    assert not [text for text in (LIGHT, umlaut, "Too short.") if text.encode()[:40] in data]
+
+
+def test_what_is_left_with_the_server_is_found(tmp_path: Path):
+    kept = Kept(tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY, "stay.txt": "Stays."})
+    state = state_of(kept)
+    state.tables("CREATE TABLE files (collection TEXT, reason TEXT)")
+    state.db.executemany("INSERT INTO files VALUES (?, ?)", [("docs", LIGHT), ("others", FERRY)])
+    audit = Audit(state, tmp_path / "audit.jsonl")
+    tenants = {tenant: Caller("k", tenant, LOCAL.scopes, ()) for tenant in ("main", "acme")}
+    audit.note(tenants["main"], "x", collection="mine", said=LIGHT)
+    audit.note(tenants["acme"], "x", collection="mine", said=FERRY)
+    audit.note(tenants["acme"], "x", collection="mine", said="a later line")
+    report = kept.removed("light.txt", "ferry.txt")
+    state.close()
+    assert report is not None
+    # The audit log of another tenant and rows of another collection have the ferry: that is theirs.
+    assert {one.key: (one.found, one.erased) for one in report.documents} == {
+        "files/light.txt": (["audit.jsonl", FILE], False),
+        "files/ferry.txt": ([], True),
+    }
+    assert report.erased is False
+
+
+def test_a_database_that_others_read_is_not_claimed_to_be_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.service.state.WAIT_SECONDS", 0.1)
+    kept = Kept(tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY})
+    state = state_of(kept)
+    state.tables("CREATE TABLE t (x TEXT)")
+    state.db.execute("BEGIN")
+    assert state.db.execute("SELECT count(*) FROM t").fetchone() == (0,)
+    report = kept.removed("light.txt")
+    assert report is not None
+    assert (report.in_use, report.erased) == (True, False)
+    state.db.execute("COMMIT")
+    (kept.files / "light.txt").write_text(LIGHT)
+    kept.build()
+    report = kept.removed("light.txt")
+    state.close()
+    assert report is not None
+    assert (report.in_use, report.erased) == (False, True)
+
+
+def state_of(kept: Kept) -> State:
+    """The database of a server that has the collection."""
+    state = State(kept.state)
+    state.tables("CREATE TABLE collections (id TEXT, tenant TEXT, name TEXT)")
+    state.db.execute("INSERT INTO collections VALUES ('docs', 'main', 'mine')")
+    return state
+
+
+def gone(kept: Kept, name: str) -> dict[int, erasure.Leaving]:
+    """What would leave with a file."""
+    path = kept.files / name
+    path.rename(path.with_suffix(".away"))
+    try:
+        return leaving(kept.index, kept.files)
+    finally:
+        path.with_suffix(".away").rename(path)
+
+
+def access(collection: str) -> Any:
+    return SimpleNamespace(caller=LOCAL, collection=SimpleNamespace(id=collection))
+
+
+def write_job(state: State, collection: str, id: str, why: str) -> None:
+    state.db.execute(
+        "INSERT INTO jobs (id, tenant, collection, kind, arguments, state, result, created, caller)"
+        " VALUES (?, 'main', ?, 'index', '{}', 'done', ?, '', '{}')",
+        (id, collection, json.dumps({"why": why})),
+    )
 
 
 def test_something_left_in_the_index_is_found(tmp_path: Path):
@@ -98,3 +241,20 @@ def test_what_was_too_much_is_told_and_counts_as_not_erased(tmp_path: Path, monk
     assert report is not None
     assert report.not_searched > 0
     assert not report.erased
+
+
+def test_no_byte_of_a_deleted_row_is_left_in_the_database(tmp_path: Path):
+    """Pages that SQLite has shared out among several keep rows that were moved, until the file is written anew."""
+    dice = random.Random(7)
+    state = State(tmp_path / FILE)
+    state.tables("CREATE TABLE t (k TEXT PRIMARY KEY, x TEXT) WITHOUT ROWID")
+    for number in range(600):
+        key = f"{dice.random()}"
+        word = "secret" if number % 3 else "what stays"
+        state.db.execute("INSERT INTO t VALUES (?, ?)", (key, f"{word}-{number:03d} " * dice.randrange(1, 60)))
+    state.db.execute("DELETE FROM t WHERE x LIKE 'secret%'")
+    assert state.compact()
+    data = [path.read_bytes() for path in tmp_path.iterdir()]
+    assert not [one for one in data if b"secret-" in one]
+    assert [one for one in data if b"what stays" in one]
+    state.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragways.evaluation.datasets import load_questions
-from ragways.service.api import feedback
+from ragways.service import feedback
 from ragways.service.errors import Conflict
 from tests.service.conftest import RunningServer
 
@@ -49,12 +49,12 @@ def test_verdicts_become_questions_with_gold_answers(demo_server: RunningServer,
 
 def test_feedback_is_read_in_blocks_and_as_it_was_at_the_beginning(tmp_path: Path):
     file = tmp_path / "feedback.jsonl"
-    assert list(feedback._blocks(file)) == []
+    assert list(feedback.blocks(file)) == []
     whole = b"".join(b'{"n": %d}\n' % number for number in range(20_000))
     file.write_bytes(whole)
-    blocks = feedback._blocks(file)
+    blocks = feedback.blocks(file)
     first = next(blocks)
-    feedback._append(file, b'{"n": "later"}\n')
+    feedback.append(file, b'{"n": "later"}\n')
     got = [first, *blocks]
     assert b"".join(got) == whole
     assert max(map(len, got)) <= feedback.BLOCK
@@ -82,7 +82,7 @@ def test_lines_are_whole_however_many_come_at_once_and_whatever_was_left(
     file = tmp_path / "feedback.jsonl"
     file.write_bytes(b'{"question": "whole", "id": "a"}\n{"question": "half a li')  # as a power cut may leave it
     line = json.dumps({"question": "x" * 5000}).encode() + b"\n"
-    threads = [threading.Thread(target=feedback._append, args=(file, line)) for _ in range(8)]
+    threads = [threading.Thread(target=feedback.append, args=(file, line)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -91,5 +91,5 @@ def test_lines_are_whole_however_many_come_at_once_and_whatever_was_left(
     assert [one.text for one in questions] == ["whole", *["x" * 5000] * 8]
     monkeypatch.setattr(feedback, "LARGEST", 10_000)
     with pytest.raises(Conflict):
-        feedback._append(file, line)
+        feedback.append(file, line)
     assert len(load_questions("plain", file)) == 9

@@ -129,6 +129,8 @@ def test_what_was_removed_is_gone_for_every_worker_and_shown_to_be(server: Runni
     folder = next(path for path in collections_of(server) if (path / "files" / "light.txt").is_file())
     said = {"question": "What does the mill grind?", "answer": MILL, "verdict": "good"}
     assert server.client.post(f"{place}/feedback", json=said).status_code == 201
+    said = {"question": "Is it on time?", "answer": "Mostly.", "verdict": "good"}
+    assert server.client.post(f"{place}/feedback", json=said).status_code == 201
 
     def asked(_: int) -> str:
         body = {"question": "Who built the lighthouse of Sollen?", "paradigm": "words"}
@@ -158,15 +160,17 @@ def test_what_was_removed_is_gone_for_every_worker_and_shown_to_be(server: Runni
     erasure = job["result"]["erasure"]
     assert {one["key"]: (one["looked_for"], one["found"]) for one in erasure["documents"]} == {
         "files/light.txt": (1, []),
-        "files/mill.txt": (1, ["feedback.jsonl"]),  # somebody quoted it
+        "files/mill.txt": (1, []),
     }
-    assert erasure["erased"] is False
+    assert erasure["erased"] is True
     assert erasure["files"] > 5
-    # Seen with other eyes: no file of the collection has a piece of it, and of the mill only the feedback has.
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert not [path for path in files if b"Ada Marsh" in path.read_bytes()]
-    assert [path.name for path in files if b"Brannock" in path.read_bytes()] == ["feedback.jsonl"]
-    assert [path for path in files if b"Halcyon" in path.read_bytes()]
+    feedback = server.client.get(f"{place}/feedback").text  # the line that quoted the mill is gone
+    assert [json.loads(line)["question"] for line in feedback.splitlines()] == ["Is it on time?"]
+    # Seen with other eyes: no file of the collection or of the server has a piece of it.
+    for files in (folder.rglob("*"), folder.parent.parent.glob("*")):
+        read = [path.read_bytes() for path in files if path.is_file()]
+        assert not [data for data in read if b"Ada Marsh" in data or b"Brannock" in data]
+        assert [data for data in read if b"Halcyon" in data]
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,6 @@ def make_app(config: ServiceConfig) -> FastAPI:
         telemetry=telemetry_of(config.settings),
     )
     service.ledger.recover()
-    service.jobs.on_erasure = service.conversations.forget_erased
     _measure(service)
     app = FastAPI(
         title="ragways",

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ragways.core.types import Document
-from ragways.service.auth import Access
 from ragways.service.errors import NotFound
 from ragways.service.state import State
 from ragways.tasks.follow_up import TURNS, Turn
+
+if TYPE_CHECKING:  # a job, which has no use for a web framework, reads this too
+    from ragways.service.auth import Access
 
 CONVERSATIONS: Final = 200
 """Kept for one key in one collection."""
@@ -172,25 +173,29 @@ class Conversations:
         with self._state.transaction():
             self._delete([self.find(access, id).id])
 
-    def forget(self, collection: str, documents: Iterable[str] | None = None) -> int:
-        """Delete what rests on a collection (by its id) or on some of its documents; how many turns went."""
-        removed = None if documents is None else set(documents)
+    def forget(self, collection: str) -> None:
+        """Delete the conversations with a collection, by its id."""
         with self._state.transaction() as db:
-            rows = db.execute(
-                "SELECT number, documents FROM turns"
+            rows = db.execute("SELECT id FROM conversations WHERE collection = ?", (collection,)).fetchall()
+            self._delete([id for (id,) in rows])
+
+    def forget_documents(self, collection: str, documents: Set[str], quoted: Callable[[str], bool]) -> None:
+        """Delete turns that rest on some documents of a collection, or quote them, and titles that quote them."""
+        with self._state.transaction() as db:
+            turns = db.execute(
+                "SELECT number, documents, question, whole, answer FROM turns"
                 " WHERE conversation IN (SELECT id FROM conversations WHERE collection = ?)",
                 (collection,),
             ).fetchall()
-            gone = [number for number, held in rows if removed is None or removed & set(json.loads(held))]
-            db.executemany("DELETE FROM turns WHERE number = ?", [(number,) for number in gone])
-            if removed is None:
-                db.execute("DELETE FROM conversations WHERE collection = ?", (collection,))
-        return len(gone)
-
-    def forget_erased(self, collection: str, erasure: Mapping[str, Any]) -> int:
-        """Delete what rests on documents that an index job found gone; on any, where there were too many to name."""
-        removed = [Document(key=each["key"], title="", text="", format="").id for each in erasure["documents"]]
-        return self.forget(collection, None if erasure["not_looked_at"] else removed)
+            gone = [
+                (number,)
+                for number, rests, *texts in turns
+                if documents & set(json.loads(rests)) or any(map(quoted, texts))
+            ]
+            db.executemany("DELETE FROM turns WHERE number = ?", gone)
+            titles = db.execute("SELECT id, title FROM conversations WHERE collection = ?", (collection,)).fetchall()
+            quoting = [(id,) for id, title in titles if quoted(title)]
+            db.executemany("UPDATE conversations SET title = '' WHERE id = ?", quoting)
 
     def _delete(self, ids: Sequence[str]) -> None:
         for id in ids:

@@ -47,6 +47,7 @@ class JobWork:
 
     settings: Settings
     folder: Path
+    state: Path
     files: Path | None
     arguments: dict[str, Any]
     id: str
@@ -65,7 +66,7 @@ async def _index(work: JobWork) -> dict[str, Any]:
     from ragways.assemble import recipe_of
     from ragways.index.build import build
     from ragways.index.layers import check_layers
-    from ragways.service.erasure import leaving, search
+    from ragways.service.erasure import erase, leaving
 
     files, rebuild = _uploaded(work), bool(work.arguments.get("rebuild"))
     recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
@@ -74,13 +75,13 @@ async def _index(work: JobWork) -> dict[str, Any]:
     result = {**to_plain(summary), "seconds": {stage: round(s, 3) for stage, s in summary.seconds.items()}}
     result |= _named(summary.failed, "failed") | _named(summary.skipped, "skipped")
     work.progress(Progress("erasure", 0))
-    report = search(work.folder, work.index, before)
+    report = erase(work.folder, work.index, before, work.state)
     for _ in range(_TRIES):
         # A question that was under way may hold the log of a database; it goes with the last of them.
-        if report is None or not report.in_index:
+        if report is None or not (report.in_index or report.in_use):
             break
         await asyncio.sleep(1.0)
-        report = search(work.folder, work.index, before)
+        report = erase(work.folder, work.index, before, work.state)
     return result | ({"erasure": {"erased": report.erased, **to_plain(report)}} if report is not None else {})
 
 
@@ -235,6 +236,7 @@ async def _main(spec: dict[str, Any], stream: IO[bytes]) -> None:
         work = JobWork(
             Settings.model_validate(spec["settings"]).model_copy(update={"index": Path(spec["index"])}),
             Path(spec["folder"]),
+            Path(spec["state"]),
             None if files is None else Path(files),
             spec["arguments"],
             spec["id"],

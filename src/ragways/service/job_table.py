@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ragways.service.keys import Caller
+from ragways.service.state import State
 
 JobKind = Literal["index", "plan", "questions", "evaluate"]
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -51,6 +52,18 @@ class Job:
     @property
     def by(self) -> str:
         return self.caller.key
+
+
+def forget_jobs(state: State, collection: str, quoted: Callable[[str], bool]) -> None:
+    """Forget the jobs of a collection that have ended and whose row quotes a text."""
+    with state.transaction() as db:
+        rows = db.execute(
+            "SELECT number, arguments, progress, result, error FROM jobs"
+            " WHERE collection = ? AND state IN ('done', 'failed', 'cancelled')",
+            (collection,),
+        ).fetchall()
+        gone = [(number,) for number, *texts in rows if any(quoted(text) for text in texts if text)]
+        db.executemany("DELETE FROM jobs WHERE number = ?", gone)
 
 
 def now() -> str:

@@ -69,8 +69,6 @@ class Jobs:
         self._turn = 0
         self._listeners: dict[str, set[asyncio.Queue[tuple[str, Any]]]] = {}
         self._stopping = False
-        self.on_erasure: Callable[[str, dict[str, Any]], object] | None = None
-        """Told of a collection's id and of what an index job looked for after documents had gone."""
         state.tables(TABLE)
 
     # The server's life
@@ -317,6 +315,7 @@ class Jobs:
             "settings": plain_settings(self._config.settings),
             "index": str(collection.index),
             "folder": str(collection.folder),
+            "state": str(self._state.path),
             "files": None if collection.files is None else str(collection.files),
         }
         lines = await running.start(spec)
@@ -371,9 +370,6 @@ class Jobs:
                 (SELECT number FROM jobs WHERE collection = ?1 ORDER BY number DESC LIMIT ?2)""",
                 (running.job.collection, KEPT),
             )
-        # Last, and before anybody is told: whatever goes wrong in it, the job has ended.
-        if result is not None and self.on_erasure is not None and result.get("erasure"):
-            self.on_erasure(running.job.collection, result["erasure"])
 
 
 async def _patiently(write: Callable[[], Awaitable[None]]) -> None:

@@ -64,5 +64,16 @@ class State:
                 raise
             self.db.execute("COMMIT")
 
+    def compact(self) -> bool:
+        """Write the file anew without what was deleted, and empty its log. False where others use it at the moment, so
+        that bytes of it may be left.
+        """
+        try:
+            self.db.execute("VACUUM")
+            busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:
+            return False
+        return not busy
+
     def close(self) -> None:
         self.db.close()

@@ -20,6 +20,7 @@ from ragways.service.api.jobs import FEEDBACK, SET_NAME
 from ragways.service.auth import Access, collection
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, NotFound
+from ragways.service.feedback import changing
 
 router = APIRouter(tags=["evaluation"], responses=ERRORS)
 Reading = Annotated[Access, Depends(collection("read"))]
@@ -91,7 +92,8 @@ async def delete_questions(access: Writing, name: SetName) -> Response:
     """Delete a set of questions; of `feedback`, everything that was said so far."""
     file = access.collection.feedback if name == FEEDBACK else access.collection.questions / f"{name}.jsonl"
     try:
-        file.unlink()
+        with changing(file):
+            file.unlink()
     except FileNotFoundError:
         raise NotFound("set of questions") from None
     _about(file).unlink(missing_ok=True)

@@ -77,13 +77,20 @@ function Failures({ result }) {
   </details>`;
 }
 
-// What was removed was looked for in every file of the collection.
+function verdict(erasure, left) {
+  if (erasure.erased) return html`<span class="tag good">erased</span> ${count(erasure.documents.length, "document")} gone without a trace`;
+  if (left > 0) return html`<span class="tag bad">not erased</span> ${count(left, "document")} can still be read in a file`;
+  if (erasure.erased === false) return html`<span class="tag bad">not erased</span> not all could be searched`;
+  return html`<span class="tag">not known</span> ${count(erasure.documents.filter((one) => one.erased === null).length, "document")} had nothing that could be looked for`;
+}
+
+// What was removed was looked for in every file of the collection, and in what the server keeps beside it.
 function Erasure({ erasure }) {
   if (!erasure) return null;
   const left = erasure.documents.filter((one) => one.found.length);
   return html`<details class="erasure" open=${left.length > 0}>
-    <summary>${erasure.erased ? html`<span class="tag good">erased</span> ${count(erasure.documents.length, "document")} gone without a trace` : html`<span class="tag bad">not erased</span> ${count(left.length, "document")} can still be read in a file`}</summary>
-    <p class="soft small">Sentences of what was removed were looked for in ${count(erasure.files, "file")} (${erasure.bytes.toLocaleString("en")} bytes) of this collection.${erasure.not_looked_at > 0 ? ` ${erasure.not_looked_at} more were not looked for.` : ""}</p>
-    <ul>${erasure.documents.slice(0, 200).map((one) => html`<li key=${one.key}><strong class="path">${shown(one.key)}</strong>: ${one.note ? shown(one.note) : one.found.length ? `found in ${shown(one.found.join(", "))}` : `${count(one.looked_for, "sentence")} looked for, none found`}</li>`)}</ul>
+    <summary>${verdict(erasure, left.length)}</summary>
+    <p class="soft small">Strings of what was removed were looked for in ${count(erasure.files, "file")} (${erasure.bytes.toLocaleString("en")} bytes) of this collection, and in what the server keeps beside it.${erasure.not_looked_at > 0 ? ` ${erasure.not_looked_at} more were not looked for.` : ""}${erasure.in_use ? " The database of the server was in use, so that what was deleted from it may be left in its file." : ""}</p>
+    <ul>${erasure.documents.slice(0, 200).map((one) => html`<li key=${one.key}><strong class="path">${shown(one.key)}</strong>: ${one.note ? shown(one.note) : one.found.length ? `found in ${shown(one.found.join(", "))}` : `${count(one.looked_for, "string")} looked for, none found`}</li>`)}</ul>
   </details>`;
 }
