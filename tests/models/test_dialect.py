@@ -12,8 +12,9 @@ from ragways.models.call import Call, Message
 from ragways.models.client import ModelClient
 from ragways.models.dialect import FILE, MOST_KEPT, Dialect, DialectMemory
 from ragways.models.endpoint import Endpoint
+from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
-from tests.models.model_fakes import ABOUT, GOOD, NOTE, Note
+from tests.models.model_fakes import ABOUT, GOOD, NOTE, About, Note
 
 CALL = Call((Message("user", "hello"),))
 
@@ -45,12 +46,116 @@ def obeys(form):
     return LoopbackServer(reply)
 
 
-def test_a_form_that_is_not_obeyed_is_left_for_the_next(tmp_path: Path):
+class Notes:
+    """One endpoint asked for notes, again and again: `next` is the form of the request and its note, or None."""
+
+    def __init__(self, server, memory=None):
+        self.server = server
+        self.endpoint = Endpoint(server.base_url, None, "m", memory=memory)
+        self.client = ModelClient(self.endpoint, asks=1)
+        self.topics = iter(range(100))
+
+    async def next(self):
+        before = len(self.server.requests)
+        about = About(f"tides {next(self.topics)}", "The tide rises.")
+        try:
+            value = (await self.client.do(NOTE, about)).value
+        except UnusableReply:
+            value = None
+        return *forms(self.server)[before:], value
+
+
+def run_notes(server, work, memory=None):
+    async def main():
+        notes = Notes(server, memory)
+        async with notes.client:
+            return await work(notes)
+
+    return asyncio.run(main())
+
+
+FINE = Note("fine", (1, 2))
+
+
+def test_a_form_that_is_not_obeyed_is_left_for_the_next_in_this_run_alone(tmp_path: Path, caplog):
+    memory = DialectMemory(tmp_path)
+
+    async def four(notes):
+        return [await notes.next() for _ in range(4)]
+
+    with obeys("json_object") as server:
+        seen = run_notes(server, four, memory)
+        assert seen == [("json_schema", None), ("tool", None), ("json_object", FINE), ("json_object", FINE)]
+        assert run_notes(server, lambda notes: notes.next(), memory) == ("json_schema", None)
+    (line,) = [record.getMessage() for record in caplog.records if record.name == "ragways"]
+    assert "json_schema" in line
+    assert "json_object" in line
+    assert not (tmp_path / FILE).exists()
+
+
+def test_one_reply_of_prose_is_made_good_by_the_next_form(tmp_path: Path):
     memory = DialectMemory(tmp_path)
     with obeys("tool") as server:
-        assert note(server, memory) == (Note("fine", (1, 2)), Dialect(form="tool"))
-        assert note(server, memory)[0] == Note("fine", (1, 2))
-    assert forms(server) == ["json_schema", "tool", "tool"], "what was learnt is remembered by the next process"
+        assert note(server, memory) == (FINE, Dialect()), "what is learnt of the endpoint is what it was"
+    assert forms(server) == ["json_schema", "tool"]
+    assert not (tmp_path / FILE).exists()
+
+
+def test_prose_in_every_form_changes_nothing(caplog):
+    async def six(notes):
+        return [(await notes.next())[0] for _ in range(6)]
+
+    with obeys("none") as server:
+        assert run_notes(server, six) == ["json_schema", "tool", "json_object", "plain", "json_schema", "tool"]
+    assert not caplog.records
+
+
+def test_json_that_was_under_way_meanwhile_ends_the_search(tmp_path: Path, caplog):
+    """Of calls side by side one brings prose: the form works all the same, so no looser one is tried."""
+
+    def reply(body):
+        return "Well." if "tides 1" in body["messages"][-1]["content"] else json.dumps(GOOD)
+
+    async def side_by_side(notes):
+        slow = asyncio.create_task(notes.next())
+        while not notes.server.count:  # noqa: ASYNC110 - the server is in another thread
+            await asyncio.sleep(0.01)
+        return (await notes.next())[-1], (await slow)[-1], await notes.next()
+
+    with LoopbackServer(reply, faults=[Fault("slow", seconds=0.2, requests=1)]) as server:
+        assert run_notes(server, side_by_side, DialectMemory(tmp_path)) == (None, FINE, ("json_schema", FINE))
+    assert not (tmp_path / FILE).exists()
+    assert not caplog.records
+
+
+def test_prose_side_by_side_skips_no_form():
+    async def work(notes):
+        await asyncio.gather(*(notes.next() for _ in range(5)))
+        return await notes.next()
+
+    with obeys("tool") as server:
+        assert run_notes(server, work) == ("tool", FINE)
+    assert forms(server) == ["json_schema"] * 5 + ["tool"]
+
+
+def test_what_is_refused_after_prose_is_learnt_without_the_form(tmp_path: Path):
+    """A tool is tried because of prose, and refused: neither lowers the endpoint for good."""
+    memory = DialectMemory(tmp_path)
+
+    def reply(body):
+        return (
+            "Well, the tide rises."
+            if body.get("response_format", {}).get("type") == "json_schema"
+            else json.dumps(GOOD)
+        )
+
+    async def three(notes):
+        return [await notes.next() for _ in range(3)]
+
+    with LoopbackServer(reply, tools=False) as server:
+        seen = run_notes(server, three, memory)
+    assert seen == [("json_schema", None), ("tool", "json_object", FINE), ("json_object", FINE)]
+    assert not (tmp_path / FILE).exists()
 
 
 def test_broken_json_is_the_models_fault_and_not_the_forms():

@@ -2,7 +2,8 @@
 
 Endpoints that call themselves compatible differ in the names of parameters, and in how a reply is held to a schema:
 by a JSON schema, by a tool that must be called, by JSON of any shape, or by the prompt alone. What one understands is
-learnt from its 400s and from replies that do not obey, once, and kept in the cache folder.
+learnt from its 400s, once, and stored in the cache folder. What replies that do not
+obey change, for one run, is in `endpoint.py`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ How a call is said so that an endpoint understands it is in `dialect.py`.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,9 +13,9 @@ from dataclasses import replace
 from ragways.core.stream import OnText
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Reply, ToolCall
-from ragways.models.dialect import Dialect, DialectMemory
+from ragways.models.dialect import Dialect, DialectMemory, Form
 from ragways.models.limits import TryAgain, count_call, token_count
-from ragways.models.reply import whole_characters
+from ragways.models.reply import read_json, whole_characters
 from ragways.models.tokens import count_text
 from ragways.models.transport import Extras, Refused, Transport
 
@@ -24,7 +25,8 @@ MOST_TOOL_CALLS = 1000
 class Endpoint:
     """`POST {base_url}/chat/completions`, one try a call. The layers around it are those of the client.
 
-    `dialect` is how to begin; what is learnt goes to `memory`, and comes from there the next time.
+    `dialect` is how to begin; what is learnt from refusals goes to `memory`, and comes from there the next time. What
+    is learnt from prose where JSON was demanded holds for this run alone: a single reply may be bad luck.
     """
 
     def __init__(
@@ -47,6 +49,8 @@ class Endpoint:
         self._memory = memory
         known = memory.get(self.base_url, model) if memory is not None else None
         self.dialect = known or dialect or Dialect()
+        self._form: Form | None = None  # looser than that of `dialect`, and obeyed in this run where that was not
+        self._trying: Form | None = None  # after prose: the next looser form, which nobody has seen to work yet
 
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r}, model={self._model!r})"
@@ -102,11 +106,42 @@ class Endpoint:
             return replace(reply, text=reply.tool_calls[0].arguments, tool_calls=(), finish=finish)
         return reply
 
+    def _now(self, call: Call) -> Dialect:
+        """How to say a call now."""
+        form = self._trying or self._form
+        return replace(self.dialect, form=form) if form and call.schema is not None else self.dialect
+
     def _learn_from(self, reply: Reply, said: Dialect) -> None:
-        """Prose where JSON was demanded: the endpoint does not enforce this form, so the next call has another."""
-        looser = said.looser()
-        if reply.text.strip() and "{" not in reply.text and not reply.cut and looser and self.dialect == said:
-            self.learn(looser)
+        """Prose where JSON was demanded: the next call is tried in the next looser form, and so on until one is obeyed.
+
+        After the last it is the usual one again. Replies to calls that began before the last change say nothing new.
+        """
+        usual, looser = self._form or self.dialect.form, said.looser()
+        if self._trying is None:
+            if said.form == usual and reply.text.strip() and "{" not in reply.text and not reply.cut:
+                self._trying = looser.form if looser else None
+        elif _has_object(reply):
+            if said.form == self._trying:
+                self._form = said.form
+                logging.getLogger("ragways").warning(
+                    "ragways: model %s replied in prose where JSON was demanded by %s; it is asked by %s from now on, "
+                    "in this run, which brought JSON", self._model, usual, said.form
+                )  # fmt: skip
+            if said.form in (usual, self._trying):
+                self._trying = None
+        elif said.form == self._trying and not reply.cut:
+            self._trying = looser.form if looser else None
+
+    def _learn_from_refusals(self, began: Dialect, said: Dialect) -> None:
+        """A form that was tried because of prose is not learnt; where it was refused, this run goes on to the next."""
+        usual = self.dialect.form
+        learnt = said if began.form == usual else replace(said, form=usual)
+        if learnt != self.dialect:
+            self.learn(learnt)
+        if self._trying == began.form:
+            self._trying = said.form
+        elif self._form == began.form:
+            self._form = said.form
 
     async def _asked(
         self, call: Call, on_text: OnText | None, exactly: Dialect | None
@@ -115,7 +150,8 @@ class Endpoint:
 
         A 400 may mean that it does not know a word we used: say it more simply.
         """
-        dialect, first = exactly or self.dialect, None
+        began = dialect = exactly or self._now(call)
+        first: Refused | None = None
         while True:
             streamed = _Streamed(on_text, by_tool=call.schema is not None and dialect.form == "tool")
             body = dialect.body(self._model, call, on_text is not None, top_p=self._top_p, effort=self._effort)
@@ -132,7 +168,7 @@ class Endpoint:
                 dialect = simpler
             else:
                 if first is not None:
-                    self.learn(dialect)
+                    self._learn_from_refusals(began, dialect)
                 return (streamed.whole(), True, dialect) if data is None else (data, False, dialect)
 
 
@@ -214,6 +250,14 @@ def _reply(data: Mapping[str, object], model: str) -> Reply:
         tool_calls=calls,
         finish=finish,
     )
+
+
+def _has_object(reply: Reply) -> bool:
+    try:
+        read_json(reply.text)
+    except ValueError:
+        return False
+    return True
 
 
 def _text(content: object) -> str:
