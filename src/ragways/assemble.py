@@ -112,6 +112,7 @@ def _endpoint_model(settings: Settings, chosen: ModelSettings) -> Model:
         chosen.key.get_secret_value(),
         chosen.name,
         timeout=chosen.timeout,
+        total_timeout=chosen.total_timeout,
         extras=extras_of(chosen),
         dialect=PROVIDERS[chosen.provider].dialect if chosen.provider else None,
         memory=DialectMemory(settings.cache),

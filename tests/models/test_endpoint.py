@@ -61,7 +61,7 @@ def test_a_call_and_its_reply():
     assert seen.path == "/v1/chat/completions"
     assert seen.body == {
         "model": "loopback", "messages": [{"role": "user", "content": "hello"}],
-        "max_tokens": 50, "temperature": 0.5, "seed": 7,
+        "max_tokens": 50, "temperature": 0.5, "seed": 7, "stream": True, "stream_options": {"include_usage": True},
     }  # fmt: skip
 
 
@@ -377,7 +377,7 @@ def test_the_key_never_leaks(caplog):
     with span("root") as root:
         with LoopbackServer(key=KEY + "x") as server, pytest.raises(ModelRefused) as refused:
             complete(server, key=KEY)
-        with LoopbackServer(echo) as server, pytest.raises(ModelUnavailable) as failed:
+        with LoopbackServer(echo, streams=False) as server, pytest.raises(ModelUnavailable) as failed:
             complete(server, key=KEY, tries=2)
         assert server.requests[0].authorized
         with LoopbackServer() as server:

@@ -11,11 +11,11 @@ import pytest
 from ragways.core.errors import ModelUnavailable
 from ragways.core.stream import OnText
 from ragways.core.trace import Budget, span, spending
-from ragways.models.call import Call, MemoryCache, Message, Reply
+from ragways.models.call import Call, MemoryCache, Message, Reply, Tool
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.testing import Fault, LoopbackServer, ScriptedModel
-from tests.models.model_fakes import ABOUT, GOOD, NOTE, FakeTime, Note
+from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, FakeTime, Note, Word
 
 TEXT = json.dumps({"text": "The tide rises twice a day — ünd ☂.", "pages": [1, 2]}, ensure_ascii=False)
 WANTED = Note("The tide rises twice a day — ünd ☂.", (1, 2))
@@ -37,12 +37,14 @@ class Heard:
         return sum(restart for _, restart in self.pieces)
 
 
-def done(server: LoopbackServer, heard: OnText | None, *, cache: MemoryCache | None = None, **options: object):
+def done(
+    server: LoopbackServer, heard: OnText | None, *, task=NOTE, given=ABOUT, cache: MemoryCache | None = None, **options
+):
     async def main():
         endpoint = Endpoint(server.base_url, None, "loopback")
         async with ModelClient(endpoint, cache=cache, time=FakeTime().time, **options) as client:  # type: ignore[arg-type]
             with span("root") as root:
-                return await client.do(NOTE, ABOUT, on_text=heard), root.children[0]
+                return await client.do(task, given, on_text=heard), root.children[0]
 
     return asyncio.run(main())
 
@@ -62,9 +64,20 @@ def test_text_comes_in_pieces_and_is_whole_at_the_end():
     assert here.total.calls == 1
 
 
-def test_a_stream_is_asked_for_only_when_somebody_listens():
+def test_json_is_streamed_only_when_somebody_listens_and_plain_text_always():
     with LoopbackServer(lambda _: TEXT) as server:
         assert done(server, None)[0].value == WANTED
+        assert done(server, None, task=WORD, given=Word("tide"))[0].value == TEXT
+    assert ["stream" in seen.body for seen in server.requests] == [False, True]
+
+
+def test_calls_with_tools_are_not_streamed_for_nobody():
+    async def main():
+        async with ModelClient(Endpoint(server.base_url, None, "loopback")) as client:
+            await client.complete(Call((Message("user", "?"),), tools=(Tool("look", "looks", {"type": "object"}),)))
+
+    with LoopbackServer(lambda _: TEXT) as server:
+        asyncio.run(main())
     assert "stream" not in server.requests[0].body
 
 

@@ -8,7 +8,7 @@
 3. **retry**: outside the rate limit, because a second try is a request too and must wait its turn.
 4. **rate limit**: so many requests and tokens a minute, one brake for all while the endpoint says "too many", and at
    most `concurrency` at once; a slot is held only while sending, never while waiting.
-5. **send**: one request of the endpoint, or a stream of text where somebody listens.
+5. **send**: one request of the endpoint: a stream where somebody listens, and for plain text always.
 """
 
 from __future__ import annotations
@@ -293,12 +293,13 @@ class ModelClient:
         """Reserve, send, settle."""
 
         async def one_try() -> Reply:
-            if on_text is None:
-                return await model.send(call)
-            if isinstance(model, StreamingModel):
-                return await model.stream(call, on_text)
+            # Plain text is streamed for nobody as well: a slow reply that flows is then no silence.
+            as_stream = on_text is not None or (call.schema is None and not call.tools)
+            if as_stream and isinstance(model, StreamingModel):
+                return await model.stream(call, on_text or _nobody)
             reply = await model.send(call)
-            on_text(reply.text, restart=True)
+            if on_text is not None:
+                on_text(reply.text, restart=True)
             return reply
 
         model = self._model
@@ -354,6 +355,10 @@ def _facts(reply: Reply, usd: float | None) -> dict[str, object]:
     if reply.estimated:
         facts["usage"] = "estimated"
     return facts
+
+
+def _nobody(text: str, *, restart: bool = False) -> None:
+    """Listens to a stream for nobody."""
 
 
 def _seen(flight: asyncio.Future[Reply]) -> None:

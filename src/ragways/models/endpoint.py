@@ -36,13 +36,14 @@ class Endpoint:
         model: str,
         *,
         timeout: float = 60.0,
+        total_timeout: float = 1800.0,
         extras: Extras | None = None,
         dialect: Dialect | None = None,
         memory: DialectMemory | None = None,
         top_p: float | None = None,
         effort: str = "",
     ) -> None:
-        self._transport = Transport(base_url, key, timeout=timeout, extras=extras)
+        self._transport = Transport(base_url, key, timeout=timeout, total_timeout=total_timeout, extras=extras)
         self._top_p = top_p
         self._effort = effort
         self._model = model
@@ -188,18 +189,22 @@ class _Streamed:
         self._done = False
         self._rest: dict[str, object] = {}
 
-    def take(self, event: dict[str, object]) -> None:
+    def take(self, event: dict[str, object]) -> bool:
+        """Whether it carries anything: a token, of reasoning say, the end, or what it cost."""
         self._done = self._done or bool(event.get("done"))
         self._rest |= {name: event[name] for name in ("model", "usage") if event.get(name)}
+        carries = bool(event.get("done") or event.get("usage"))
         try:
             for choice in event.get("choices") or ():  # type: ignore[attr-defined]
                 self._finish = choice.get("finish_reason") or self._finish
                 delta = choice.get("delta") or {}
+                carries |= bool(choice.get("finish_reason") or any(delta[name] for name in delta if name != "role"))
                 self._take_text(_text(delta.get("content")))
                 for part in delta.get("tool_calls") or ():
                     self._take_tool_call(part)
         except (KeyError, TypeError, AttributeError):
             raise TryAgain("an event of the stream is not one of a reply", lost=True) from None
+        return carries
 
     def _take_text(self, piece: str) -> None:
         if piece:

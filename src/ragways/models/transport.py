@@ -70,14 +70,29 @@ class Refused(Exception):
         return ModelRefused(f"the endpoint {base_url} {what} ({self})", cure)
 
 
+OnEvent = Callable[[dict[str, object]], bool]
+"""Takes an event of a stream; whether it carries anything of the reply."""
+
+
 class Transport:
-    """Keeps one HTTP client for its life, made in the event loop that uses it first. Close it in that loop."""
+    """Keeps one HTTP client for its life, made in the event loop that uses it first. Close it in that loop.
+
+    With `total_timeout`, `timeout` bounds each wait of a reply, and `total_timeout` the whole of it. Without, `timeout`
+    bounds the whole.
+    """
 
     def __init__(
-        self, base_url: str, key: str | None = None, *, timeout: float = 60.0, extras: Extras | None = None
+        self,
+        base_url: str,
+        key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        total_timeout: float | None = None,
+        extras: Extras | None = None,
     ) -> None:
         self.base_url = _checked(base_url)
         self.timeout = timeout
+        self.total_timeout = total_timeout
         self._key = _checked_key(key)
         self._extras = _checked_extras(extras or Extras())
         self._client: httpx2.AsyncClient | None = None
@@ -88,22 +103,26 @@ class Transport:
         return f"Transport({self.base_url!r})"
 
     async def post(
-        self, path: str, payload: dict[str, object], on_event: Callable[[dict[str, object]], None] | None = None
+        self, path: str, payload: dict[str, object], on_event: OnEvent | None = None
     ) -> dict[str, object] | None:
-        """The object that the endpoint answers with. `timeout` bounds the whole of it, however slowly it drips.
+        """The object that the endpoint answers with. The first byte of it must come within `timeout`, and no two parts
+        of it may be further apart.
 
         With `on_event`, an endpoint may answer with a stream of events instead: each is handed to it as it comes, and
-        the result is None.
+        the result is None. The waits are then those for events that carry something; comments end none.
         """
         import httpx2
 
         body = json.dumps(payload, separators=(",", ":")).encode()
         try:
-            async with asyncio.timeout(self.timeout):
-                status, headers, data = await self._exchange(self.base_url + path, body, on_event)
+            async with (
+                asyncio.timeout(self.total_timeout or self.timeout) as whole,
+                asyncio.timeout(self.timeout) as wait,
+            ):
+                status, headers, data = await self._exchange(self.base_url + path, body, on_event, wait)
         except (TimeoutError, httpx2.TimeoutException) as error:
             unheard = isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
-            raise TryAgain(f"no answer within {self.timeout:g} s, the setting `timeout`", lost=not unheard) from None
+            raise TryAgain(self._too_late(whole.expired()), lost=not unheard) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 raise ModelRefused(f"the certificate of {self.base_url} is not trusted", "check `base_url`") from None
@@ -118,14 +137,24 @@ class Transport:
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
 
+    def _too_late(self, whole: bool) -> str:
+        if self.total_timeout is None:
+            return f"no answer within {self.timeout:g} s"
+        if whole:
+            return f"the reply was not whole after {self.total_timeout:g} s, the setting `model.total_timeout`"
+        return f"nothing came for {self.timeout:g} s, the setting `model.timeout`"
+
     async def _exchange(
-        self, url: str, body: bytes, on_event: Callable[[dict[str, object]], None] | None
+        self, url: str, body: bytes, on_event: OnEvent | None, wait: asyncio.Timeout
     ) -> tuple[int, httpx2.Headers, bytes | None]:
-        data, events = bytearray(), None
+        """The status, the headers, and the body where it was no stream. `wait` begins anew with each part."""
+        data, events, clock = bytearray(), None, asyncio.get_running_loop().time
         async with self._open().stream("POST", url, content=body) as response:
             kind = response.headers.get("content-type", "")
             if on_event is not None and response.status_code == 200 and kind.startswith("text/event-stream"):
                 events, self._answered = _Events(), True
+            else:
+                wait.reschedule(clock() + self.timeout)
             size = 0
             async for chunk in response.aiter_bytes():
                 size += len(chunk)
@@ -133,11 +162,13 @@ class Transport:
                     raise TryAgain(f"a reply of more than {LONGEST_REPLY >> 20} MiB", lost=True)
                 if events is None or on_event is None:
                     data += chunk
+                    wait.reschedule(clock() + self.timeout)
                     continue
                 for event in events.feed(chunk):
                     if event.get("error"):
                         raise TryAgain(self._scrubbed(_said(event, b"")), lost=True)
-                    on_event(event)
+                    if on_event(event):
+                        wait.reschedule(clock() + self.timeout)
         return response.status_code, response.headers, None if events is not None else bytes(data)
 
     def _open(self) -> httpx2.AsyncClient:
@@ -158,7 +189,7 @@ class Transport:
             self._client = httpx2.AsyncClient(
                 headers=headers,
                 params=dict(self._extras.query),
-                timeout=httpx2.Timeout(self.timeout, connect=min(CONNECT, self.timeout), pool=None),
+                timeout=httpx2.Timeout(None, connect=min(CONNECT, self.timeout)),  # the rest is bounded by `post`
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
                 # Reading the machine's certificates takes longer than many calls, and plain http needs none.
                 verify=self.base_url.startswith("https:"),

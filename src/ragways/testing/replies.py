@@ -15,12 +15,16 @@ from typing import Any, Literal, get_args
 MODEL = "loopback"
 PIECE = 16
 """Characters of one event of a streamed reply."""
+MOST_COMMENTS = 1000
+PART = 64
+"""Bytes of one part of a body that drips."""
 _DEPTH = 32
 Body = Mapping[str, object]
 
 FaultKind = Literal[
     "slow",  # waits `seconds`, then answers as usual
-    "dripping",  # a stream with `seconds` between its events
+    "dripping",  # a reply with `seconds` between its events, or between parts of its body
+    "silent",  # a stream of comments alone, `seconds` apart
     "limited",  # 429, with `Retry-After: seconds` when seconds are given
     "down",  # 503, with `Retry-After: seconds` when seconds are given
     "closed",  # closes the connection without an answer
@@ -89,6 +93,8 @@ class HttpRequest:
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
     """`events`, where there are any, are sent one by one instead of the body, `pause` seconds apart.
+
+    So are the parts of a body, if there is a pause.
 
     `cut`: send only so many bytes of the body, or so many events, then hang up; 0 sends nothing at all.
     """
@@ -220,6 +226,8 @@ def _failed(fault: Fault) -> HttpResponse | None:
         return HttpResponse.error(503, "down for a while", **wait)
     if fault.kind == "closed":
         return HttpResponse(cut=0)
+    if fault.kind == "silent":
+        return HttpResponse(events=(b": nothing yet\n\n",) * MOST_COMMENTS, pause=fault.seconds or 0.0)
     return {
         "garbled": HttpResponse(body=b'{"choices": [not what you asked for'),
         "page": HttpResponse(body=b"<!doctype html><title>Sign in</title>"),

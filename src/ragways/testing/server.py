@@ -22,7 +22,7 @@ from typing import TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from ragways.core.errors import UsageError
-from ragways.testing.replies import Fault, HttpRequest, HttpResponse, Routes, default_reply
+from ragways.testing.replies import PART, Fault, HttpRequest, HttpResponse, Routes, default_reply
 
 T = TypeVar("T")
 LONGEST_REQUEST = 64 << 20
@@ -218,7 +218,13 @@ async def serve(
             response = await answer(request)
             if response.cut == 0:
                 return
-            writer.write(response.head() + response.body[: response.cut])
+            body = response.body[: response.cut]
+            part = PART if response.pause else len(body)
+            writer.write(response.head() + body[:part])
+            for at in range(part, len(body), part or 1):
+                await writer.drain()
+                await asyncio.sleep(response.pause)
+                writer.write(body[at : at + part])
             for event in response.events[: response.cut]:
                 if before_event is not None:
                     await before_event(event)
