@@ -42,7 +42,7 @@ def done(
 ):
     async def main():
         endpoint = Endpoint(server.base_url, None, "loopback")
-        async with ModelClient(endpoint, cache=cache, time=FakeTime().time, **options) as client:  # type: ignore[arg-type]
+        async with ModelClient(endpoint, cache=cache, time=FakeTime().time, **options) as client:
             with span("root") as root:
                 return await client.do(task, given, on_text=heard), root.children[0]
 

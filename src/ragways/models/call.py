@@ -91,6 +91,11 @@ class Reply:
         """Whether it ended because `max_output` was reached."""
         return self.finish == "length"
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it was stopped because the model said the same again and again; `text` has one copy of that."""
+        return self.finish == "repeats"
+
     def to_json(self) -> str:
         data = asdict(self)
         del data["spared"]

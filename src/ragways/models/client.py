@@ -4,7 +4,7 @@
    the trace. What a call can cost at most is reserved before it is sent and settled with what it did cost, so that
    calls side by side cannot pass a budget together. A try whose reply was lost is charged in full: it may be billed.
 2. **cache**: a reply known already costs nothing, reserves nothing and waits for nobody. The same call asked for
-   twice at once is sent once. Only a reply that could be read is kept.
+   twice at once is sent once. Only a reply that could be read is kept, and none that repeats itself.
 3. **retry**: outside the rate limit, because a second try is a request too and must wait its turn.
 4. **rate limit**: so many requests and tokens a minute, one brake for all while the endpoint says "too many", and at
    most `concurrency` at once; a slot is held only while sending, never while waiting.
@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -203,9 +204,10 @@ class ModelClient:
                 cut = complaint if isinstance(complaint, TruncatedReply) else cut
                 reply = complaint.reply or Reply("")
                 here.way = self.way(reply)
-                if last and cut is not None and task.partial:  # what could be read before is better than nothing
+                # What could be read is better than nothing, and who repeats itself would do so again.
+                if (last or reply.repeats) and cut is not None and task.partial:
                     here.details["cut"] = True
-                    return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked)
+                    return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked, repeats=reply.repeats)
                 if last:
                     raise UnusableReply(
                         f"{task.name}: {self._name} gave no usable reply in {asked} tries ({complaint})",
@@ -215,7 +217,7 @@ class ModelClient:
                 call = task.retry_call(call, reply, str(complaint))
             else:
                 here.way = self.way(reply)
-                return Outcome(value, here.way, asked=asked)
+                return Outcome(value, here.way, asked=asked, repeats=reply.repeats)
         raise AssertionError("a task must be asked at least once")
 
     async def _through(
@@ -247,8 +249,10 @@ class ModelClient:
                     return kept, value
             reply = await self._once(key, call, here, on_text)
             here.way, here.spared = self.way(reply), reply.spared
+            if reply.repeats:
+                here.details["repeats"] = True
             value = read(reply)
-            if self._cache is not None and not reply.cached:
+            if self._cache is not None and not reply.cached and not reply.repeats:
                 self._cache.put(self._key(keep_as or call), reply.to_json())
             return reply, value
 
@@ -320,6 +324,8 @@ class ModelClient:
             reply = replace(reply, usage=replace(reply.usage, usd=usd or 0.0))
             usage = reply.usage
             here.details |= _facts(reply, usd)
+            if reply.repeats:
+                logging.getLogger("ragways").warning("ragways: %s says the same again and again: stopped", self._name)
             return reply
         finally:
             tries.settle(usage)

@@ -15,6 +15,7 @@ from ragways.core.trace import Usage
 from ragways.models.call import Call, Reply, ToolCall
 from ragways.models.dialect import Dialect, DialectMemory, Form
 from ragways.models.limits import TryAgain, count_call, token_count
+from ragways.models.repeats import RepeatsItself, RepeatWatch, cut_to_one_copy
 from ragways.models.reply import read_json, whole_characters
 from ragways.models.tokens import count_text
 from ragways.models.transport import Extras, Refused, Transport
@@ -83,10 +84,11 @@ class Endpoint:
             reply = self._held(reply, said)
             if exactly is None:
                 self._learn_from(reply, said)
-        if on_text is not None and not streamed:
+        if on_text is not None and (streamed is None or reply.repeats):
             on_text(reply.text, restart=True)
         if reply.usage.calls == 0:
-            usage = Usage(calls=1, input=count_call(call), output=count_text(reply.text))
+            written = streamed.written if streamed is not None else ""
+            usage = Usage(calls=1, input=count_call(call), output=count_text(written or reply.text))
             reply = replace(reply, usage=usage, estimated=True)
         return replace(reply, seconds=time.perf_counter() - began)
 
@@ -146,8 +148,8 @@ class Endpoint:
 
     async def _asked(
         self, call: Call, on_text: OnText | None, exactly: Dialect | None
-    ) -> tuple[Mapping[str, object], bool, Dialect]:
-        """What the endpoint answers, whether it was a stream, and how it was asked.
+    ) -> tuple[Mapping[str, object], _Streamed | None, Dialect]:
+        """What the endpoint answers, the stream if it was one, and how it was asked.
 
         A 400 may mean that it does not know a word we used: say it more simply.
         """
@@ -160,6 +162,8 @@ class Endpoint:
                 data = await self._transport.post(
                     "/chat/completions", body, streamed.take if on_text is not None else None
                 )
+            except RepeatsItself:
+                data = None
             except Refused as refused:
                 first = first or refused
                 known = refused.status in (400, 422) and exactly is None
@@ -167,27 +171,34 @@ class Endpoint:
                 if simpler is None:
                     raise first.explained(self.base_url, self._model) from None
                 dialect = simpler
-            else:
-                if first is not None:
-                    self._learn_from_refusals(began, dialect)
-                return (streamed.whole(), True, dialect) if data is None else (data, False, dialect)
+                continue
+            if first is not None:
+                self._learn_from_refusals(began, dialect)
+            return (streamed.whole(), streamed, dialect) if data is None else (data, None, dialect)
 
 
 class _Streamed:
     """A streamed reply put together from its events, in the form of one that was not streamed.
 
-    `by_tool`: what a tool is given is the text, for those who listen.
+    `by_tool`: what a tool is given is the text, for those who listen. A text that repeats itself ends by
+    `RepeatsItself`, and is whole then, with one copy of what it repeats.
     """
 
     def __init__(self, on_text: OnText | None, *, by_tool: bool = False) -> None:
         self._on_text = on_text
         self._by_tool = by_tool
         self._begun = False
+        self._watch = RepeatWatch()
         self._pieces: list[str] = []
         self._tool_calls: dict[int, dict[str, str]] = {}
         self._finish: object = None
         self._done = False
         self._rest: dict[str, object] = {}
+
+    @property
+    def written(self) -> str:
+        """The text as the model wrote it, with all that it repeated."""
+        return self._watch.text
 
     def take(self, event: dict[str, object]) -> bool:
         """Whether it carries anything: a token, of reasoning say, the end, or what it cost."""
@@ -215,6 +226,7 @@ class _Streamed:
         if self._on_text is not None and piece:
             self._on_text(piece, restart=not self._begun)
             self._begun = True
+            self._watch.take(piece)
 
     def _take_tool_call(self, part: Mapping[str, object]) -> None:
         function = part.get("function")
@@ -229,6 +241,9 @@ class _Streamed:
             self._hand_on(str(given.get("arguments") or ""))
 
     def whole(self) -> Mapping[str, object]:
+        if self._watch.repeats:
+            choice = {"message": {"content": cut_to_one_copy(self.written)}, "finish_reason": "repeats"}
+            return {**self._rest, "choices": [choice]}
         if self._finish is None and not self._done:
             raise TryAgain("the reply was cut off in mid-stream", lost=True)
         calls = [

@@ -159,13 +159,14 @@ class Outcome(Generic[Out]):
 
     `way` is "rule", "model NAME", "model NAME (cached)", or "rule, after …" where a model was asked in vain. `cut` says
     that the reply ended too early, so that the value holds what could be read of it. `asked` is how often the model was
-    asked, 0 for a rule.
+    asked, 0 for a rule. `repeats` says that the model said the same again and again, so that its reply was stopped.
     """
 
     value: Out
     way: str
     cut: bool = False
     asked: int = 0
+    repeats: bool = False
 
     @property
     def by_rule(self) -> bool:
@@ -183,7 +184,7 @@ class TruncatedReply(InvalidReply):
     """The reply can be read as far as it goes, but it ended too early; `value` is what there is of it."""
 
     def __init__(self, value: object, reply: Reply) -> None:
-        super().__init__(_with_cut("", reply) if reply.cut else "its JSON ends before its last bracket")
+        super().__init__(_with_cut("", reply) or "its JSON ends before its last bracket")
         self.value = value
 
 
@@ -305,6 +306,7 @@ def _cut_short(reply: Reply, call: Call) -> bool:
 def _with_cut(complaint: str, reply: Reply) -> str:
     """A field is missing where a reply ended early: the end is why."""
     end = f"it was cut off at {_written(reply)} tokens" if reply.cut else ""
+    end = "it says the same again and again" if reply.repeats else end
     return "; ".join(filter(None, (complaint, end)))
 
 

@@ -295,7 +295,7 @@ def vector(text: str, dimension: int) -> list[float]:
 
 
 def _filled(text: str, size: int) -> str:
-    return text if len(text) >= size else (text + " " + "filler " * (size // 7 + 1))[:size]
+    return text if len(text) >= size else f"{text} {' '.join(f'filler {n}' for n in range(size // 8 + 1))}"[:size]
 
 
 def _schema(body: Body) -> dict[str, object] | None:
