@@ -28,11 +28,12 @@ from typing import Any
 from fusion import half_of
 
 from ragways.assemble import opened, recipe_of
+from ragways.core.markdown import unmarked
 from ragways.core.trace import Span
 from ragways.core.types import Answer
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.metrics import _f1
-from ragways.evaluation.question import Gold, Question, squad_normal, unmarked
+from ragways.evaluation.question import Gold, Question, squad_normal
 from ragways.evaluation.questions.generate import generate
 from ragways.index.build import build
 from ragways.retrieval.ask import ask
@@ -85,7 +86,7 @@ class Asked:
 
 def right(asked: Asked, answer: Answer) -> bool:
     """Whether an answer is right: a short one by its F1, one of sentences where the gold answer stands in it."""
-    said = unmarked(answer.text)
+    said = " ".join(unmarked(answer.text).split())
     if asked.says:
         return re.search(asked.says, f"{said} {answer.explanation}", re.IGNORECASE) is not None
     words = squad_normal(said)

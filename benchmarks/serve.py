@@ -167,8 +167,7 @@ def first_word(index: Path, folder: Path) -> None:
         if b'"content"' in event and b"Anna" in event:
             written.append(time.monotonic())
 
-    sentence = {"text": "Anna built it, with her own hands.", "passages": [1]}
-    reply = json.dumps({"answered": True, "sentences": [sentence]})
+    reply = "Anna built it, with her own hands. [1]"
     delays = []
     with LoopbackServer(lambda _: reply, before_event=before_event) as model:
         given = {"RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__BASE_URL": model.base_url}

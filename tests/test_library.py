@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import builtins
 import gc
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +18,7 @@ from ragways.core.types import Answer, Evidence, Hits, Query
 from ragways.evaluation.metric import Metric
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings, read_settings
-from ragways.testing import LoopbackServer
+from ragways.testing import Fault, LoopbackServer
 from tests.fakes import write
 
 QUESTION = "Who built the harbour light?"
@@ -48,7 +47,7 @@ class Parrot:
 
     def complete(self, messages: list[dict[str, str]]) -> str:
         self.asked.append(messages)
-        return json.dumps({"answered": True, "sentences": [{"text": "Anna Brack built it.", "passages": [1]}]})
+        return "Anna Brack built it. [1]"
 
 
 class AsyncParrot(Parrot):
@@ -189,19 +188,17 @@ def test_a_stream_gives_the_answer_in_pieces_and_then_the_whole(settings: Settin
         assert corpus.ask(QUESTION, "words").answer.text
 
 
-def test_a_models_answer_comes_in_pieces_and_one_that_is_asked_for_again_begins_anew(settings: Settings, index: Path):
-    wrong = {"answered": True, "sentences": [{"text": "It was built by nobody at all.", "passages": [99]}]}
-    right = {"answered": True, "sentences": [{"text": "Anna Brack built it.", "passages": [1]}]}
-    replies = iter([wrong, right])
-    with LoopbackServer(reply=lambda _: json.dumps(next(replies))) as server:
+def test_a_models_answer_comes_in_pieces_and_one_that_breaks_off_begins_anew(settings: Settings, index: Path):
+    right = "Anna Brack built it, as the harbour book says. [1]"
+    with LoopbackServer(reply=lambda _: right, faults=[Fault("cut", requests=1)]) as server:
         model = settings.model.model_copy(update={"base_url": server.base_url, "name": "loopback"})
         chosen = settings.model_copy(update={"model": model})
         with ragways.open(settings=chosen, embedder=Letters()) as corpus:
             stream = corpus.stream(QUESTION, "words")
             pieces = list(stream)
-    assert stream.text == stream.result.answer.text == "Anna Brack built it. [1]"
+    assert stream.text == stream.result.answer.text == right
     assert len(pieces) > 2, "both tries were read as they were written"
-    assert "nobody" in "".join(pieces), "what was given cannot be taken back; `text` is what counts"
+    assert len("".join(pieces)) > len(right), "what was given cannot be taken back; `text` is what counts"
 
 
 def test_compare_sets_answers_side_by_side_and_one_failure_hides_nothing(settings: Settings, index: Path):

@@ -15,6 +15,7 @@ from ragways.core.registry import Registry
 from ragways.corpus.structure import PRESETS, Chunking
 from ragways.models.providers import PROVIDERS
 from ragways.settings import (
+    AnswerSettings,
     ChunkingSettings,
     CorpusSettings,
     EndpointSettings,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ragways.models.tokens import Prices
     from ragways.models.transport import Extras
     from ragways.retrieval.resources import LiveResources, Resources
+    from ragways.tasks.answers import AnswerWishes
 
 
 def chunking_of(settings: ChunkingSettings) -> Chunking:
@@ -300,7 +302,6 @@ async def opened_live(
     """What a program needs that keeps its corpus open, and asks what is in it at the time."""
     from ragways.index.live import LiveIndex
     from ragways.retrieval.resources import LiveResources, Resources
-    from ragways.tasks.answers import AnswerWishes
 
     async with AsyncExitStack() as stack:
         live = stack.enter_context(closing(LiveIndex(settings.index, _connect_shards(settings))))
@@ -333,7 +334,7 @@ async def opened_live(
                 check=settings.answer.check,
                 prompts=settings.answer.prompts,
                 fallback=settings.answer.fallback,
-                wishes=AnswerWishes(settings.answer.system, settings.answer.language, settings.answer.tokens),
+                wishes=_wishes(settings.answer),
                 guard=settings.guard,
                 support=settings.answer.support,
                 router=settings.answer.router,
@@ -343,6 +344,13 @@ async def opened_live(
         with live.snapshot() as index:
             resources(index)  # what does not fit is said at once
         yield LiveResources(live, resources)
+
+
+def _wishes(answer: AnswerSettings) -> AnswerWishes:
+    """What the settings ask of answers by a model; brief where they name no style."""
+    from ragways.tasks.answers import AnswerWishes
+
+    return AnswerWishes(answer.style or "brief", answer.system, answer.language, answer.tokens)
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -139,6 +139,7 @@ class AsyncCorpus:
         where: str | None = None,
         budget: float | None = None,
         history: Sequence[tuple[str, str]] = (),
+        style: str | None = None,
         on_text: OnText | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Result:
@@ -148,6 +149,8 @@ class AsyncCorpus:
 
         async def answered(use: Resources) -> Result:
             whole = question
+            if style is not None:
+                use = replace(use, wishes=replace(use.wishes, style=style))
             if turns:
                 given = FollowUpInput(check_question(question), turns)
                 whole = (await use.model.do(FOLLOW_UP, given, rule_if_unusable=True)).value.question

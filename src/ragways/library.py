@@ -163,6 +163,7 @@ class Corpus:
         where: str | None = None,
         budget: float | None = None,
         history: Sequence[tuple[str, str]] = (),
+        style: str | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Result:
         """Answer one question in one way.
@@ -175,12 +176,15 @@ class Corpus:
             budget: the most this answer may cost, in USD.
             history: questions and answers before, the oldest first. The question may lean on them ("Where was she
                 born?"): it is made whole first, and `result.question` is how it was understood.
+            style: of an answer by a model: `brief`, `full`, or your own words; None is the settings' `answer.style`.
             **settings: settings of the paradigm, such as `k=20`.
 
         Returns:
             The answer with its citations and evidence, the trace of how it came about, and what it cost.
         """
-        return self._run(self._corpus.ask(question, paradigm, where=where, budget=budget, history=history, **settings))
+        return self._run(
+            self._corpus.ask(question, paradigm, where=where, budget=budget, history=history, style=style, **settings)
+        )
 
     def retrieve(
         self,

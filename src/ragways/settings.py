@@ -153,7 +153,13 @@ class AnswerSettings(Section):
     fallback: bool = Field(
         True, description="extract an answer where the model gives none, and say so; never in evaluations"
     )
-    tokens: int | None = Field(None, ge=16, description="most tokens of an answer by a model; unset is 1,024")
+    style: str = Field(
+        "",
+        max_length=2000,
+        description="of answers by a model: brief, full, or your own words; unset is full in chats and on the page, "
+        "else brief",
+    )
+    tokens: int | None = Field(None, ge=16, description="most tokens of an answer by a model; unset is 2,048")
     system: str = Field("", description="said to the model with our own words whenever it answers")
     language: str = Field("", description="language of answers by a model, e.g. German; unset is the model's choice")
     temperature: float = Field(

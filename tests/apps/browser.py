@@ -42,7 +42,9 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 class Browser:
-    """One page. `errors` are what it complained of: exceptions, and what the console calls an error."""
+    """One page. `errors` are what it complained of: exceptions, what the console calls an error, and dialogs, which are
+    dismissed.
+    """
 
     def __init__(self, profile: Path) -> None:
         there, self._out = os.pipe()
@@ -85,7 +87,7 @@ class Browser:
         os.close(self._in)
         os.close(self._out)
 
-    def send(self, method: str, **params: Any) -> dict[str, Any]:
+    def _write(self, method: str, params: dict[str, Any]) -> int:
         self._number += 1
         message = {"id": self._number, "method": method, "params": params}
         if self._session:
@@ -93,10 +95,14 @@ class Browser:
         data = json.dumps(message).encode() + b"\0"
         while data:
             data = data[os.write(self._out, data) :]
+        return self._number
+
+    def send(self, method: str, **params: Any) -> dict[str, Any]:
+        number = self._write(method, params)
         until = time.monotonic() + SECONDS
         while True:
             got = self._receive(until)
-            if got.get("id") == self._number:
+            if got.get("id") == number:
                 assert "error" not in got, got
                 return dict(got["result"])
             self._note(got)
@@ -118,6 +124,9 @@ class Browser:
             self.errors.append(str(details.get("exception", {}).get("description") or details["text"]))
         elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
             self.errors.append(params["entry"]["text"])
+        elif method == "Page.javascriptDialogOpening":
+            self.errors.append(f"a dialog opened: {params['message']}")
+            self._write("Page.handleJavaScriptDialog", {"accept": False})
         elif method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
 

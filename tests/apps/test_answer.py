@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from ragways.apps.answer import BEGUN_ANEW, AnswerWriter, show_answer
+from ragways.apps.answer import AnswerWriter, show_answer
+from ragways.apps.markdown import UNCITED
+from ragways.apps.terminal import BEGUN_ANEW
 from ragways.core.trace import Span
 from ragways.core.types import Answer, Citation, Evidence, Hit, Hits, Piece, Query
 from ragways.retrieval.ask import Result
-from ragways.testing import LoopbackServer
+from ragways.testing import Fault, LoopbackServer
 from tests.apps.conftest import Run, one_line
 from tests.fakes import write
 
@@ -107,9 +110,7 @@ FIRST, SECOND = "Anna Brack built it.", "The Tern saved its keeper."
 
 
 def _reply(*sentences: tuple[str, int]) -> str:
-    return json.dumps(
-        {"answered": True, "sentences": [{"text": text, "passages": [passage]} for text, passage in sentences]}
-    )
+    return " ".join(f"{text} [{passage}]" for text, passage in sentences)
 
 
 class Screen(io.StringIO):
@@ -153,8 +154,8 @@ def streamed(harbour: Run, monkeypatch: pytest.MonkeyPatch, screen: Screen, *arg
 def test_a_sentence_is_written_before_the_next_was_sent(harbour: Run, monkeypatch: pytest.MonkeyPatch):
     screen = Screen(f"{FIRST} [1]", terminal=True)
     assert streamed(harbour, monkeypatch, screen)
-    said = screen.getvalue()
-    assert said.startswith(f"{FIRST} [1] {SECOND} [1]\n\n")
+    said = left_on(screen)
+    assert f"{FIRST} [1] {SECOND} [1]" in said
     assert said.count(SECOND) == 1, "what was written as it came is not written again"
     assert WHERE in said
 
@@ -163,10 +164,9 @@ def test_a_pipe_gets_the_stream_only_where_it_is_asked_for(harbour: Run, monkeyp
     assert streamed(harbour, monkeypatch, Screen(FIRST, terminal=False), "--stream")
     whole = Screen("never", terminal=True)
     whole.seen.set()
-    assert not streamed(harbour, monkeypatch, whole, "--no-stream"), (
-        "no event was sent, because no stream was asked for"
-    )
-    assert whole.getvalue().startswith(f"{FIRST} [1] {SECOND} [1]")
+    streamed(harbour, monkeypatch, whole, "--no-stream")
+    assert "\x1b[2K" not in whole.getvalue(), "nothing is drawn before the whole is there"
+    assert f"{FIRST} [1] {SECOND} [1]" in left_on(whole)
 
 
 def test_json_events_come_as_the_answer_is_written(harbour: Run, monkeypatch: pytest.MonkeyPatch):
@@ -181,14 +181,96 @@ def test_json_events_come_as_the_answer_is_written(harbour: Run, monkeypatch: py
 
 
 def test_an_answer_that_is_begun_anew_says_so(harbour: Run, monkeypatch: pytest.MonkeyPatch):
-    replies = iter([_reply(("Nobody at all built it.", 99)), _reply((FIRST, 1))])
-    with LoopbackServer(lambda _: next(replies)) as server:
+    with LoopbackServer(lambda _: f"{FIRST * 3} [1]", faults=[Fault("cut", requests=1)]) as server:
         monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
         monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
         said = harbour("ask", QUESTION, "-p", "words", "--stream").out
     void, _, counts = said.partition(f"\n{BEGUN_ANEW}\n")
-    assert "Nobody" in void
-    assert counts.startswith(f"{FIRST} [1]\n\nSources\n[1] Harbour")
+    assert void.startswith("Anna")
+    assert counts.startswith(f"{FIRST * 3} [1]\n\nSources\n[1] Harbour")
+
+
+CODE = """Set `timeout` on the call [1].
+
+```python
+import requests
+
+requests.get("https://api.example.com/v1?a=1&b=2", timeout={"connect": 5, "read": 30}, headers={"accept": "json"})
+\tx: List<Item> = items[0]  # Map<String, Item>
+```
+
+- Data: 5 rows [1]
+- items[0] (y)
+
+| limit | seconds |
+|---|---|
+| connect | 5 [1] |
+
+See [the guide](https://docs.example.com/guide)."""
+
+
+def code_of(text: str) -> str:
+    return text.partition("```python\n")[2].partition("```")[0]
+
+
+def by_model(harbour: Run, monkeypatch: pytest.MonkeyPatch, *arguments: str, terminal: bool = False) -> str:
+    """What the command prints where the model writes code, a list, a table and a link."""
+    screen = Screen("never", terminal=terminal)
+    with LoopbackServer(lambda _: CODE) as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", screen)
+            assert harbour("ask", QUESTION, "-p", "words", *arguments).code == 0
+    return screen.getvalue() if not terminal else left_on(screen)
+
+
+@pytest.mark.parametrize("stream", ["--stream", "--no-stream"])
+def test_a_terminal_shows_code_as_the_model_wrote_it_and_links_with_their_address(
+    harbour: Run, monkeypatch: pytest.MonkeyPatch, stream: str
+):
+    said = by_model(harbour, monkeypatch, stream, terminal=True)
+    for line in code_of(CODE).splitlines():
+        assert line.expandtabs(8).strip() in said.expandtabs(8), "whole, and not broken"
+    assert "\nimport requests" in said, "from the first column on"
+    assert "• Data: 5 rows [1]" in said
+    assert f"• items[0] (y)  {UNCITED}" in said
+    assert "connect" in said
+    assert f"the guide (https://docs.example.com/guide).  {UNCITED}" in " ".join(said.split("\n"))
+    assert said.count(UNCITED) == 2
+
+
+def test_a_pipe_gets_the_text_itself(harbour: Run, monkeypatch: pytest.MonkeyPatch):
+    assert by_model(harbour, monkeypatch).startswith(f"{CODE}\n")
+    assert by_model(harbour, monkeypatch, "--answer-only") == f"{CODE}\n"
+
+
+def test_json_has_the_answer_but_for_links_that_no_document_names(harbour: Run, monkeypatch: pytest.MonkeyPatch):
+    data = json.loads(by_model(harbour, monkeypatch, "--json"))
+    assert data["answer"] == CODE.replace("[the guide](https://docs.example.com/guide)", "the guide")
+    assert [data["answer"][start:end] for start, end in data["uncited"]] == ["- items[0] (y)", "See the guide."]
+    assert [citation["quote"] for citation in data["citations"]] == [ANSWER.removesuffix(" [1]")] * 3
+    *_, last = by_model(harbour, monkeypatch, "--json", "--stream").splitlines()
+    assert json.loads(last)["answer"] == data["answer"]
+
+
+def left_on(screen: Screen) -> str:
+    """What stays on a terminal: the lines that were drawn over are gone, and signs of style are no text."""
+    lines, row, column = [""], 0, 0
+    for part in re.split(r"(\x1b\[[?\d;]*[A-Za-z]|\n|\r)", screen.getvalue()):
+        if part == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif part == "\r":
+            column = 0
+        elif found := re.fullmatch(r"\x1b\[(\d*)A", part):
+            row -= int(found[1] or 1)
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif not part.startswith("\x1b"):
+            lines[row] = f"{lines[row][:column]:<{column}}{part}{lines[row][column + len(part) :]}"
+            column += len(part)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def test_a_terminal_breaks_lines_between_words_and_shows_no_control_signs():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,7 @@ def test_a_model_that_answers_in_plain_text_only(indexed: Run):
 
 
 def test_a_model_that_cannot_answer_costs_no_evidence(indexed: Run):
-    with LoopbackServer(lambda _: '{"what": <<') as server:
+    with LoopbackServer(lambda _: "<think>hm</think>") as server:
         point_at(server)
         done = indexed("ask", QUESTION, "--json")
         one_line(done, 6, "answered without the model", "no usable reply")
@@ -51,12 +50,12 @@ def test_a_wait_is_shown(indexed: Run, monkeypatch: pytest.MonkeyPatch):
 
     unhurried = limits.Time(sleep=sleep)
     monkeypatch.setattr(limits, "Time", lambda: unhurried)
-    reply = {"answered": True, "sentences": [{"text": "Anna Brack.", "passages": [1]}]}
-    with LoopbackServer(lambda _: json.dumps(reply), faults=[Fault("down", seconds=7, requests=1)]) as server:
+    reply = "Anna Brack. [1]"
+    with LoopbackServer(lambda _: reply, faults=[Fault("down", seconds=7, requests=1)]) as server:
         point_at(server)
         done = indexed("ask", QUESTION)
         one_line(done, 0, "model loop: 503: down for a while; waiting 7 s")
-    with LoopbackServer(lambda _: json.dumps(reply), faults=[Fault("down", seconds=7, requests=1)]) as server:
+    with LoopbackServer(lambda _: reply, faults=[Fault("down", seconds=7, requests=1)]) as server:
         point_at(server)
         done = indexed("ask", "When was the harbour light built?", "--quiet")
         assert (done.code, done.err) == (0, "")
@@ -103,3 +102,18 @@ def test_model_check_of_a_server_that_is_not_there(ragways: Run, monkeypatch: py
 
 def test_a_provider_that_nobody_knows_is_an_error(ragways: Run):
     one_line(ragways("model", "check", "--provider", "olama", "--model", "x"), 2, "model.provider")
+
+
+@pytest.mark.parametrize("paradigm", ["agent-vector", "agent-graph", "iterative[base=naive]", "llm-only", "naive"])
+def test_every_way_answers_with_a_server_that_gives_plain_text_only(indexed: Run, paradigm: str):
+    """Tools and JSON are ignored: the endpoint neither refuses nor obeys them."""
+    name, _, settings = paradigm.removesuffix("]").partition("[")
+    if name == "iterative":
+        assert indexed("index", "docs", "--with", "vectors,words,graph").code == 0
+    with LoopbackServer(lambda _: "Anna Brack built it. [1]") as server:
+        point_at(server)
+        done = indexed("ask", QUESTION, "-p", name, *(["--set", settings] if settings else []), "--json")
+    assert done.code == 0, done.err
+    assert done.data["answer"] == "Anna Brack built it. [1]"
+    assert done.data["way"] == "model loop"
+    assert bool(done.data["citations"]) == (name != "llm-only")

@@ -49,9 +49,7 @@ class Slow:
         await asyncio.sleep(self._seconds)
         self._waiting -= 1
         said = (
-            {"answered": True, "sentences": [{"text": "Anna Brack built it.", "passages": [1]}]}
-            if call.schema_name == "answer"
-            else {"answered": True, "answer": "Anna Brack"}
+            "Anna Brack built it. [1]" if call.schema_name == "answer" else {"answered": True, "answer": "Anna Brack"}
         )
         return await ScriptedModel([said], name="slow").send(call)
 
@@ -186,7 +184,7 @@ def test_a_line_that_was_cut_short_takes_no_other_with_it(tmp_path: Path):
 def test_a_rules_answer_never_stands_in_for_the_models(folder: Path):
     class Broken(Slow):
         async def send(self, call: Call) -> Reply:
-            return await ScriptedModel(['{"answered": <<'], name="slow").send(call)
+            return await ScriptedModel([""], name="slow").send(call)
 
     records = list(asyncio.run(asked(folder, Broken())))
     assert len(records) == len(QUESTIONS)

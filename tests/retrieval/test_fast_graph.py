@@ -26,7 +26,7 @@ from tests.retrieval.graph_corpus import (
 from tests.retrieval.test_graph_ppr import networkx_pagerank
 
 NAMES = ["Bertil Oakes", "Ness Light"]
-ANSWER = {"answered": True, "sentences": [{"text": "He rebuilt it.", "passages": [1]}]}
+ANSWER = "He rebuilt it. [1]"
 
 
 @pytest.fixture(scope="module")

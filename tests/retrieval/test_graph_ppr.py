@@ -33,7 +33,7 @@ from tests.retrieval.graph_corpus import (
 )
 
 NAMES = ["Bertil Oakes", "Ness Light"]
-ANSWER = {"answered": True, "sentences": [{"text": "He rebuilt it.", "passages": [1]}]}
+ANSWER = "He rebuilt it. [1]"
 
 
 @pytest.fixture(scope="module")

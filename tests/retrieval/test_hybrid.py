@@ -15,7 +15,7 @@ from ragways.retrieval.pagerank import by_pagerank
 from ragways.retrieval.retrieve import dense
 from tests.retrieval.graph_corpus import TWO, asked, falls, ids, indexed, resources
 
-ANSWER = {"answered": True, "sentences": [{"text": "He rebuilt it.", "passages": [1]}]}
+ANSWER = "He rebuilt it. [1]"
 
 
 @pytest.fixture(scope="module")

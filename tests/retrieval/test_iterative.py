@@ -14,10 +14,10 @@ from ragways.retrieval.rounds import ITERATIVE as PARADIGM
 from tests.fakes import FindsWords
 from tests.retrieval.graph_corpus import HOPS, asked, falls, ids, indexed, prompts, resources, step
 
-SAID = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
+SAID = "In Port Averne. [1]"
 MARKET = "Is herring sold in the market on the quay of Skelwick?"
-KNOWN = {"answered": True, "answer": "In Skelwick."}
-REFUSED = {"answered": False, "sentences": []}
+KNOWN = "In Skelwick."
+REFUSED = "Insufficient information"
 ENOUGH = {"suffices": True, "subquestion": ""}
 
 
@@ -95,7 +95,7 @@ def test_it_ends_when_a_sub_question_comes_back(index: Index):
 
 @pytest.mark.parametrize(
     "memory",
-    [{"answered": False, "answer": ""}, {"answered": True, "answer": "I don't know."}],
+    ["Insufficient information", "I don't know."],
 )
 def test_an_answer_that_refuses_never_suffices_whatever_the_model_says(index: Index, memory: dict[str, object]):
     script = [memory, ENOUGH, SAID, ENOUGH]

@@ -29,7 +29,7 @@ from tests.retrieval.graph_corpus import (
     table,
 )
 
-ANSWER = {"answered": True, "sentences": [{"text": "He rebuilt it.", "passages": [2]}]}
+ANSWER = "He rebuilt it. [2]"
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from tests.retrieval.graph_corpus import (
 
 LOW, HIGH = ["Bertil Oakes", "Ness Light"], ["rebuilt tower", "gale damage"]
 KEYWORDS = {"low": LOW, "high": HIGH}
-ANSWER = {"answered": True, "sentences": [{"text": "He rebuilt it.", "passages": [1]}]}
+ANSWER = "He rebuilt it. [1]"
 ALL = {"entity_tokens": 100_000, "relation_tokens": 100_000, "chunk_tokens": 100_000}
 
 

@@ -186,14 +186,14 @@ def test_a_question_in_another_language_is_answered_the_old_way_and_the_answer_s
 
 
 def test_where_a_model_fails_the_reader_answers(index: Index):
-    answer = asked(use(index, model=ScriptedModel(["{"] * 9), fallback=True)).answer
+    answer = asked(use(index, model=ScriptedModel([""] * 9), fallback=True)).answer
     assert answer.text.startswith("Port Averne")
     assert answer.error
     assert answer.way.startswith("rule, after")
 
 
 def test_a_model_writes_the_answer_where_there_is_one(index: Index):
-    said = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
+    said = "In Port Averne. [1]"
     answer = asked(use(index, model=ScriptedModel([said]))).answer
     assert (answer.text, answer.chance) == ("In Port Averne. [1]", None)
 

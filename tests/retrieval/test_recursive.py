@@ -16,7 +16,7 @@ from tests.retrieval.graph_corpus import HOPS, asked, falls, ids, indexed, promp
 
 MARKET = "Is herring sold in the market on the quay of Skelwick?"
 VIADUCT = "Who opened the Osker Viaduct over the River Osker that carries the railway?"
-ANSWER = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
+ANSWER = "In Port Averne. [1]"
 
 
 @pytest.fixture(scope="module")

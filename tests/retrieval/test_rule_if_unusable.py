@@ -22,7 +22,8 @@ from tests.fakes import WordHashes
 from tests.retrieval.graph_corpus import HOPS, asked, indexed
 
 JUNK = "hm"
-ANSWER = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
+NOTHING = "<think>hm</think>"
+ANSWER = "In Port Averne. [1]"
 GIVEN = KeywordsInput("Who built that", names=lambda _: ["Ness"], terms=str.split)
 
 
@@ -84,7 +85,7 @@ def test_a_paradigm_answers_though_its_helper_could_not_be_read(index: Index, pa
 def test_loops_go_on_by_the_rule(index: Index):
     recursive, _ = asked(use(index, JUNK, ANSWER), PARADIGMS.find("recursive"), HOPS, rounds=2)
     assert recursive.text == "In Port Averne. [1]"
-    recalled = {"answered": False, "answer": ""}
+    recalled = "Insufficient information"
     judged, trace = asked(
         use(index, recalled, JUNK, JUNK, ANSWER), PARADIGMS.find("iterative"), HOPS, rounds=1, base="graph-ppr"
     )
@@ -94,7 +95,7 @@ def test_loops_go_on_by_the_rule(index: Index):
 
 def test_the_answer_is_never_a_rules_where_a_model_was_asked(index: Index):
     with pytest.raises(UnusableReply, match="answer"):
-        asked(use(index, JUNK), PARADIGMS.find("naive"), HOPS)
+        asked(use(index, NOTHING), PARADIGMS.find("naive"), HOPS)
 
 
 def test_what_is_told_is_short():
@@ -105,7 +106,7 @@ def test_what_is_told_is_short():
 @pytest.mark.parametrize(
     ("line", "way"),
     [
-        (JUNK, RULE_INSTEAD),
+        (NOTHING, RULE_INSTEAD),
         (ModelUnavailable("it is down", "start it"), RULE_AFTER_FAILURE),
         (BudgetExceeded("the budget of $0.01 is spent", "raise it"), RULE_OVER_BUDGET),
     ],

@@ -53,7 +53,7 @@ def test_evidence_from_the_news_has_its_date(demo_settings: Settings, paradigm: 
 
 @pytest.mark.parametrize("paradigm", ["graph-ppr", "hybrid"])
 def test_the_model_sees_the_dates(demo_settings: Settings, paradigm: str):
-    said = {"answered": False, "sentences": []}
+    said = "Insufficient information"
     result, prompts = asked(demo_settings, paradigm, {"entities": ["Oskerford"]}, said)
     for number, hit in enumerate(result.answer.evidence.items, start=1):
         dated = f" ({hit.piece.date})" if hit.piece.date else ""

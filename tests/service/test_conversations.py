@@ -89,6 +89,18 @@ def test_what_is_kept_is_bounded(kept: Conversations):
     assert [turn.question for turn in turns] == [str(number) for number in range(5, LONGEST + 5)]
 
 
+def test_turns_of_an_earlier_version_are_there_without_the_way_of_their_answer(tmp_path: Path):
+    state = State(tmp_path / "service.sqlite")
+    kept = Conversations(state)
+    id = kept.start(access()).id
+    kept.add(access(), id, "old", RewrittenQuestion("old", ""), result("A"))
+    state.db.execute("ALTER TABLE turns DROP COLUMN answer_way")
+    state.close()
+    kept = Conversations(State(tmp_path / "service.sqlite"))
+    kept.add(access(), id, "new", RewrittenQuestion("new", ""), {**result("B"), "way": "model loopback"})
+    assert [(turn.answer, turn.answer_way) for turn in kept.turns(access(), id)] == [("A", ""), ("B", "model loopback")]
+
+
 def test_what_rests_on_a_removed_document_goes(kept: Conversations):
     mine, other = kept.start(access()).id, kept.start(access(key="b")).id
     kept.add(access(), mine, "one", RewrittenQuestion("one", ""), result("secret", "article:1", "article:2"))

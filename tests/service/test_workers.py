@@ -179,7 +179,7 @@ def held_back() -> Any:
         if b"content" in event:
             first.set()
 
-    reply = json.dumps({"answered": True, "sentences": [{"text": "Anna Brack built it.", "passages": [1]}]})
+    reply = "Anna Brack built it. [1]"
     with LoopbackServer(lambda _: reply, before_event=before_event) as served:
         served.go_on = go_on  # type: ignore[attr-defined]
         yield served

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragways.apps.terminal import console
+from ragways.apps.terminal import BEGUN_ANEW, console
 from ragways.core.text import counted, printable, shortened
 
 if TYPE_CHECKING:
+    from ragways.apps.markdown import MarkdownWriter
     from ragways.core.types import Answer, Hit, Origin
     from ragways.retrieval.ask import Result
     from ragways.retrieval.routing.router import Decision
@@ -19,7 +20,6 @@ UNCITED = 2
 """Passages shown of an answer that cites none."""
 QUOTED = 160
 """Characters of a quote."""
-BEGUN_ANEW = "(begun anew)"
 
 
 class AnswerWriter:
@@ -42,7 +42,7 @@ class AnswerWriter:
             self._out.write(f"\n{BEGUN_ANEW}\n")
             self._column, self._space = 0, False
         self.wrote = True
-        for character in printable(text):
+        for character in printable(text, tabs=True):
             if character.isspace():
                 self._put_word()
                 self._put_space(character)
@@ -64,7 +64,7 @@ class AnswerWriter:
             self._out.write("\n")
             self._column, self._space = 0, False
         elif self._width is None:
-            self._out.write(" ")
+            self._out.write(space)
         else:
             self._space = self._column > 0
 
@@ -101,8 +101,12 @@ class EventWriter:
         self._out.flush()
 
 
-def answer_writer() -> AnswerWriter:
-    """A writer to standard output, as wide as the terminal where it is one."""
+def answer_writer(*, by_model: bool = False) -> AnswerWriter | MarkdownWriter:
+    """A writer to standard output, as wide as the terminal where it is one; there a model's Markdown is drawn."""
+    if by_model and sys.stdout.isatty():
+        from ragways.apps.markdown import MarkdownWriter
+
+        return MarkdownWriter(console())
     return AnswerWriter(sys.stdout, console().width if sys.stdout.isatty() else None)
 
 
@@ -113,9 +117,7 @@ def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
     out = console()
     answer = result.answer
     if not written:
-        out.print(
-            Text(printable(answer.full_text), "yellow" if answer.abstained else ""), soft_wrap=not out.is_terminal
-        )
+        show_text(answer, answer.full_text)
     sources = list(_sources(answer))
     if sources:
         out.print(Text("\nSources" if answer.citations else "\nNearest passages", "bold"))
@@ -131,6 +133,21 @@ def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
         out.print(Text("\n" + _cost(result, len(sources)), "dim"), soft_wrap=True)
         if result.route is not None:
             out.print(Text(printable(route_in_words(result.route)), "dim"), soft_wrap=True)
+
+
+def show_text(answer: Answer, text: str) -> None:
+    """The answer's text: drawn on a terminal where a model wrote it; into a pipe goes the text itself."""
+    from rich.text import Text
+
+    out = console()
+    if not out.is_terminal:
+        out.file.write(printable(text, tabs=True) + "\n")
+    elif answer.by_rule or answer.abstained:
+        out.print(Text(printable(text), "yellow" if answer.abstained else ""))
+    else:
+        from ragways.apps.markdown import drawn
+
+        out.print(drawn(text, len(answer.evidence.items)), crop=False)
 
 
 def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.answer import EventWriter, answer_writer, show_answer
+from ragways.apps.answer import EventWriter, answer_writer, show_answer, show_text
 from ragways.apps.side_by_side import show_answers
 from ragways.apps.terminal import (
     IndexOption,
@@ -29,6 +29,7 @@ from ragways.apps.terminal import (
 )
 from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
+from ragways.core.stream import OutgoingText
 from ragways.core.text import printable
 from ragways.models.client import RULE_INSTEAD, RULE_OVER_BUDGET
 
@@ -61,6 +62,9 @@ def ask(
     answer_only: Annotated[
         bool, typer.Option("--answer-only", help="Print the answer's text and nothing else.")
     ] = False,
+    style: Annotated[
+        str | None, typer.Option("--style", help="Of a model's answer: brief, full, or your own words.")
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the answer and its sources, no notes and no figures.")
     ] = False,
@@ -89,13 +93,16 @@ def ask(
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
     chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
+    chosen = _in_style(chosen, style)
     one = len(names) == 1 and (answer_only or not details)
     if not json and not one and (answer_only or stream):
         raise UsageError("--answer-only and --stream print one answer", "name one paradigm, or add --json")
     if stream is None:
         stream = one and not json and not answer_only and sys.stdout.isatty()
-    writer = answer_writer() if stream and not json else None
-    listeners = {name: EventWriter(sys.stdout, name) if json else writer for name in names} if stream else {}
+    writer = answer_writer(by_model=bool(chosen.model.name)) if stream and not json else None
+    listeners = (
+        {name: OutgoingText(EventWriter(sys.stdout, name)) if json else writer for name in names} if stream else {}
+    )
     try:
         results, failures = asyncio.run(ask_all(chosen, text, names, values, budget, listeners, where))
     finally:
@@ -105,7 +112,7 @@ def ask(
         _print_data(text, results, failures, names, as_events=stream)
     elif answer_only:
         if writer is None:
-            answer_writer()(results[0].answer.shown + "\n")
+            show_text(results[0].answer, results[0].answer.shown)
     elif one:
         show_answer(results[0], written=writer is not None, quiet=quiet)
     else:
@@ -115,6 +122,12 @@ def ask(
 
         show_walks(chosen.index, results, html=html, as_text=trace and not json)
     _end(results, failures)
+
+
+def _in_style(settings: Settings, style: str | None) -> Settings:
+    if style is None:
+        return settings
+    return settings.model_copy(update={"answer": settings.answer.model_copy(update={"style": style})})
 
 
 def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:

@@ -8,10 +8,12 @@ Whoever listens gets pieces; the steps that write an answer find the stream by `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+from ragways.core.outgoing import finished, outgoing, settled
 
 
 class OnText(Protocol):
@@ -22,6 +24,54 @@ class OnText(Protocol):
     """
 
     def __call__(self, text: str, *, restart: bool = False) -> None: ...
+
+
+@runtime_checkable
+class EvidenceListener(Protocol):
+    """A listener that is also given the texts that the model is shown, before it writes."""
+
+    def shown(self, evidence: Sequence[str]) -> None: ...
+
+
+class OutgoingText:
+    """Hands an answer on to a program that may render it: by the rule of `core/outgoing.py`, and only as far as what is
+    to come cannot change what it means. Give it as `on_text` in place of the listener that it wraps.
+    """
+
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
+        self._whole = ""
+        self._sent = ""
+        self._finished, self._before = 0, ""
+        self._evidence: Sequence[str] = ()
+
+    def __call__(self, text: str, *, restart: bool = False) -> None:
+        if restart:
+            self._whole, self._finished, self._before = "", 0, ""
+        self._whole += text
+        rest = self._whole[self._finished :]
+        rest = rest[: settled(rest)]
+        self._send(self._before + outgoing(rest, self._evidence))
+        if end := finished(rest):
+            self._before += outgoing(rest[:end], self._evidence)
+            self._finished += end
+
+    def shown(self, evidence: Sequence[str]) -> None:
+        """The texts that the model is shown, before it writes."""
+        self._evidence = evidence
+
+    def end(self) -> None:
+        """Hand on what is left: the answer is whole."""
+        self._send(outgoing(self._whole, self._evidence))
+
+    def _send(self, text: str) -> None:
+        if text == self._sent:
+            return
+        if self._sent and text.startswith(self._sent):
+            self._on_text(text[len(self._sent) :])
+        else:
+            self._on_text(text, restart=True)
+        self._sent = text
 
 
 class AnswerStream:
@@ -41,9 +91,19 @@ class AnswerStream:
             self._on_text(text, restart=True)
         self._text = text
 
-    def reply(self, so_far: Callable[[str], str]) -> OnText:
-        """What a model is given as `on_text` when it writes the answer; `so_far` finds the answer in its reply."""
+    def end(self, text: str, evidence: Sequence[str]) -> None:
+        """Take the whole answer."""
+        self._show(evidence)
+        self.update(text)
+        if isinstance(self._on_text, OutgoingText):
+            self._on_text.end()
+
+    def reply(self, so_far: Callable[[str], str], evidence: Sequence[str] = ()) -> OnText:
+        """What a model is given as `on_text` when it writes the answer from this evidence; `so_far` finds the answer in
+        its reply.
+        """
         written = ""
+        self._show(evidence)
 
         def on_text(text: str, *, restart: bool = False) -> None:
             nonlocal written
@@ -51,6 +111,10 @@ class AnswerStream:
             self.update(so_far(written))
 
         return on_text
+
+    def _show(self, evidence: Sequence[str]) -> None:
+        if isinstance(self._on_text, EvidenceListener):
+            self._on_text.shown(evidence)
 
 
 _stream: ContextVar[AnswerStream | None] = ContextVar("ragways_stream", default=None)

@@ -14,11 +14,6 @@ _BYTE = re.compile("[\udc80-\udcff]")  # how Python has a byte of a name that is
 _SPACES = frozenset("\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{1,20}):(?=//)|\b(javascript|data|mailto|vbscript|file):", re.IGNORECASE)
-_HOST = re.compile(r"\bwww\.(?=\w)", re.IGNORECASE)
-_TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
-_IMAGE = re.compile(r"!(?=\[)")
-_TARGET = re.compile(r"\](?=[(:])")
 _NAMED = 3  # things of a list that are named
 
 
@@ -47,10 +42,12 @@ def normal_lines(text: str) -> list[str]:
     return [clean(line) for line in _LINE_ENDS.sub("\n", text).split("\n")]
 
 
-def printable(text: str) -> str:
+def printable(text: str, *, tabs: bool = False) -> str:
     """Text of a document or a model as a terminal may show it: without what would move its cursor or turn the line. A
-    byte of a file name that is not UTF-8 becomes its escape, such as `\\xe9`.
+    byte of a file name that is not UTF-8 becomes its escape, such as `\\xe9`. With `tabs`, tabs stay, as code has them.
     """
+    if tabs and "\t" in text:
+        return "\t".join(map(printable, text.split("\t")))
     return _CONTROLS.sub("\ufffd", _BYTE.sub(_escaped_byte, text))
 
 
@@ -80,19 +77,6 @@ def shortened(text: str, limit: int) -> str:
     """The text on one line of at most `limit` characters; one that was cut ends in an ellipsis."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
-
-
-def defused(text: str) -> str:
-    """The same words, but no link, image or tag in them works: a reader sees addresses, and nothing follows them.
-
-    A document, or a model that a document talked into it, could otherwise have whoever shows the answer load an address
-    that carries the question away.
-    """
-    text = _TAG.sub("&lt;", text)
-    text = _IMAGE.sub("! ", text)
-    text = _TARGET.sub("] ", text)
-    text = _SCHEME.sub(lambda match: f"{match[1] or match[2]}[:]", text)
-    return _HOST.sub("www[.]", text)
 
 
 def counted(number: int, one: str, many: str = "", things: Sequence[str] = ()) -> str:

@@ -17,6 +17,8 @@ from html import escape
 from typing import Literal
 
 from ragways.core.language import refusal
+from ragways.core.markdown import Node, html, plain_tree, tree, uncited
+from ragways.core.outgoing import outgoing
 
 Kind = Literal["article", "section", "paragraph", "chunk", "sentence", "triplet", "report"]
 
@@ -239,6 +241,15 @@ class Evidence:
     sources: tuple[Origin, ...] = ()
     near_duplicates: tuple[int, ...] = ()
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What was shown of documents: the text of each piece, its title, and where it is from."""
+        return tuple(
+            text
+            for hit, origin, _ in self.described()
+            for text in (hit.piece.text, hit.piece.title, origin.key, origin.url)
+        )
+
     def described(self) -> Iterator[tuple[Hit, Origin, int]]:
         """Each item with its source and the number of its near-duplicates; none is known of evidence made by hand."""
         sources = self.sources or (Origin(),) * len(self.items)
@@ -270,6 +281,9 @@ class Citation:
 class Answer:
     """What is said, and on what it rests. `way` tells whether a model or a rule wrote it.
 
+    `text` is what the model wrote, Markdown with the numbers of passages in square brackets. It is made harmless where
+    it is shown: `core/outgoing.py` has the rule for what other programs render.
+
     `explanation` is how the answer follows, where that is told apart from the answer itself. `error` is why a model
     that was asked gave no answer, where a rule's stands in its place; else it is empty. `chance` is the chance of being
     right (of an abstention: that which the best answer found would have had), None where nothing measured it. `note` is
@@ -287,6 +301,16 @@ class Answer:
     error: str = ""
     chance: float | None = None
     note: str = ""
+
+    @property
+    def by_rule(self) -> bool:
+        """Whether no model wrote the text: then it is plain text, in the words of documents."""
+        return self.way.startswith("rule")
+
+    @property
+    def uncited(self) -> list[tuple[int, int]]:
+        """Where in `text` the blocks stand that cite no passage; none of an answer by rule, whose sentences all do."""
+        return [] if self.by_rule or self.abstained else uncited(self.text, len(self.evidence.items))
 
     @property
     def shown(self) -> str:
@@ -367,5 +391,14 @@ def answer_html(answer: Answer) -> str:
         f"{escape(shortened(citation.quote, 300))}</li>"
         for citation in answer.citations
     )
-    said = "".join(f"<p>{escape(text)}</p>" for text in (answer.shown, answer.explanation) if text)
-    return said + (f"<ul>{sources}</ul>" if sources else "")
+    return html(answer_tree(answer)) + (f"<ul>{sources}</ul>" if sources else "")
+
+
+def answer_tree(answer: Answer) -> list[Node]:
+    """The answer and its explanation as nodes (`core/markdown.py`), after the rule for what leaves."""
+    shown, texts = len(answer.evidence.items), answer.evidence.texts
+    if answer.by_rule or answer.abstained:
+        return plain_tree(outgoing(answer.full_text, texts), shown)
+    return tree(outgoing(answer.text, texts), shown, mark_uncited=True) + plain_tree(
+        outgoing(answer.explanation, texts), shown
+    )

@@ -131,11 +131,6 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def unmarked(text: str) -> str:
-    """An answer without the marks of its citations."""
-    return " ".join(_MARKS.sub(" ", text).split())
-
-
 def without_gold(questions: Sequence[Question]) -> bool:
     """Whether nothing could be scored: a sign that the file is laid out otherwise than it was read."""
     return not any(question.answers or question.gold for question in questions)

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ragways.evaluation.question import compared, composed, normal, unmarked
+from ragways.core.markdown import unmarked
+from ragways.evaluation.question import compared, composed, normal
 
 POLAR = frozenset({"yes", "no", "true", "false"})
 _NO_BUT = frozenset({"doubt", "question", "one", "matter", "wonder", "longer"})
@@ -46,7 +47,7 @@ def states(answer: str, gold: str) -> bool:
 
 def _clauses(answer: str) -> Iterator[list[str]]:
     """The words of each clause in turn, as answers are compared. A sign ends one, or a word that begins another."""
-    text = _RATHER.sub(". not ", _NOT_ONLY.sub(" ", unmarked(composed(answer))))
+    text = _RATHER.sub(". not ", _NOT_ONLY.sub(" ", " ".join(unmarked(composed(answer)).split())))
     clause: list[str] = []
     for token in _TOKEN.findall(text):
         words = normal(token)

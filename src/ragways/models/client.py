@@ -177,24 +177,16 @@ class ModelClient:
         await self.aclose()
 
     async def _ask(self, task: Task[In, Out], given: In, here: Span, on_text: OnText | None) -> Outcome[Out]:
-        """Ask, and ask again with the complaint, until a reply can be used; the last time for plain text, where that
-        is as good and no reply could be read so far.
-        """
+        """Ask, and ask again with the complaint, until a reply can be used."""
         first = call = self._tempered(task.call(given))
         if call.seed is None:
             first = call = replace(call, seed=_TRIAL.get().seed)
         cut: TruncatedReply | None = None
         for asked in range(1, self._asks + 1):
             last = asked == self._asks
-            as_text = last and asked > 1 and cut is None and task.from_text is not None
             here.details["asked"] = asked
-            if as_text:
-                call, here.details["form"] = task.text_call(first), "plain text"
             try:
-                reply, value = await self._through(
-                    call, reader(task, given, as_text=as_text), keep_as=first, on_text=on_text, task=task,
-                    read_kept=reader(task, given, as_text=True),
-                )  # fmt: skip
+                reply, value = await self._through(call, reader(task, given), keep_as=first, on_text=on_text, task=task)
             except ModelRefused:
                 if cut is None or not task.partial:  # else more room than it gives: what was said before must do
                     raise
@@ -217,7 +209,9 @@ class ModelClient:
                 call = task.retry_call(call, reply, str(complaint))
             else:
                 here.way = self.way(reply)
-                return Outcome(value, here.way, asked=asked, repeats=reply.repeats)
+                if reply.cut:
+                    here.details["cut"] = True
+                return Outcome(value, here.way, cut=reply.cut, asked=asked, repeats=reply.repeats)
         raise AssertionError("a task must be asked at least once")
 
     async def _through(
@@ -228,18 +222,17 @@ class ModelClient:
         keep_as: Call | None = None,
         task: Task[In, T] | None = None,
         on_text: OnText | None = None,
-        read_kept: Callable[[Reply], T] | None = None,
     ) -> tuple[Reply, T]:
         """One call through all layers. `read` makes its value and raises `InvalidReply` if it cannot.
 
         `keep_as`: the call under which the reply is kept. A reply got by asking again answers the first call, so the
-        next run finds it at once. `read_kept` reads one that was kept: it may be plain text that was asked for.
+        next run finds it at once.
         """
         with span("model call", **({"task": task.name} if task else {})) as here:
             key = self._key(call)
             if (kept := self._kept(key)) is not None:
                 try:
-                    value = (read_kept or read)(kept)
+                    value = read(kept)
                 except InvalidReply:
                     here.details["cache"] = "unusable reply, asked again"
                 else:

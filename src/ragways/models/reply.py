@@ -40,6 +40,12 @@ def without_thinking(text: str) -> str:
     return rest
 
 
+def after_thinking(text: str) -> str:
+    """The same of a reply that is still being written: empty until its thinking has ended."""
+    rest = _THINKING.sub("", text.lstrip("\ufeff"), count=1).lstrip()
+    return "" if "<thinking>".startswith(rest[:10]) or rest.startswith(("<think>", "<thinking>")) else rest
+
+
 def read_json(text: str) -> tuple[dict[str, object], bool]:
     """The object in a reply, and whether it is complete: its own brackets closed it. ValueError when there is none.
 
@@ -60,13 +66,6 @@ def read_json(text: str) -> tuple[dict[str, object], bool]:
         if mended:
             return _sound(mended), complete
     raise ValueError("there is no JSON object in it")
-
-
-def read_partial(text: str) -> dict[str, object]:
-    """What can be read so far of a reply that is still being written: its object, closed where it ends; or nothing."""
-    text = _THINKING.sub("", text.lstrip("\ufeff"), count=1).lstrip()
-    start = -1 if text.startswith("<think") else text.find("{")
-    return (_mended(text, start)[0] or {}) if start >= 0 else {}
 
 
 def _whole(text: str) -> dict[str, object] | None:

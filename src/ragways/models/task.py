@@ -201,8 +201,8 @@ class Task(Generic[In, Out]):
     better than nothing, as in an answer that somebody reads. Else it counts as no reply, because what is missing cannot
     be told from what is not so.
 
-    `from_text` reads a reply without JSON, where plain text is as good: it gets the text, the input and whether plain
-    text was asked for, and raises ValueError where it cannot. `text_wish` asks for plain text when no JSON comes.
+    `from_text` makes the value of what a model wrote in its own words: then no JSON is requested, one call is enough,
+    and a text that was cut off is taken as far as it goes.
     """
 
     name: str
@@ -216,8 +216,12 @@ class Task(Generic[In, Out]):
     seed: int | None = None
     sample: int = 0
     partial: bool = False
-    from_text: Callable[[str, In, bool], Out] | None = None
-    text_wish: str = ""
+    from_text: Callable[[str, In], Out] | None = None
+
+    @property
+    def in_words(self) -> bool:
+        """Whether the reply is text and not JSON."""
+        return self.reply is str or self.from_text is not None
 
     @property
     def text(self) -> Prompt:
@@ -233,7 +237,7 @@ class Task(Generic[In, Out]):
             variables = {field.name: getattr(given, field.name) for field in fields(given)}
         return Call(
             messages=self.text.fill(variables),
-            schema=None if self.reply is str else schema_of(self.reply),
+            schema=None if self.in_words else schema_of(self.reply),
             schema_name=re.sub(r"[^A-Za-z0-9_-]", "_", self.name)[:64],
             temperature=self.temperature,
             max_output=self.max_output,
@@ -241,43 +245,25 @@ class Task(Generic[In, Out]):
             sample=self.sample,
         )
 
-    def read(self, reply: Reply, given: In, *, as_text: bool = False) -> Out:
-        """The reply as its type. Raises `InvalidReply`; `TruncatedReply` where it is not whole.
-
-        `as_text`: plain text was asked for.
-        """
+    def read(self, reply: Reply, given: In) -> Out:
+        """The reply as its type. Raises `InvalidReply`; `TruncatedReply` where it is not whole."""
         from ragways.models.reply import fits, read_json, without_thinking
 
         try:
-            if self.reply is str:
-                value, whole = cast(Out, without_thinking(reply.text)), not reply.cut
+            if self.in_words:
+                text, whole = without_thinking(reply.text), not reply.cut or self.from_text is not None
+                value = self.from_text(text, given) if self.from_text is not None else cast(Out, text)
             else:
                 found, whole = read_json(reply.text)
                 value = fits(self.reply, found)
         except ValueError as error:
-            value, whole = self._read_text(reply, given, as_text, str(error)), not reply.cut
+            raise InvalidReply(_with_cut(str(error), reply)) from None
         complaint = self.check(value, given) if self.check else None
         if complaint:
             raise InvalidReply(_with_cut(complaint, reply))
         if not whole:
             raise TruncatedReply(value, reply)
         return value
-
-    def _read_text(self, reply: Reply, given: In, as_text: bool, complaint: str) -> Out:
-        from ragways.models.reply import without_thinking
-
-        try:
-            if self.from_text is not None:
-                return self.from_text(without_thinking(reply.text), given, as_text)
-        except ValueError as error:
-            complaint = str(error) or complaint
-        raise InvalidReply(_with_cut(complaint, reply))
-
-    def text_call(self, call: Call) -> Call:
-        """The call to make after replies without JSON: the same, for plain text."""
-        *before, last = call.messages
-        wished = replace(last, content=f"{last.content}\n\n{self.text_wish}")  # some templates want turns to alternate
-        return replace(call, messages=(*before, wished), schema=None)
 
     def retry_call(self, call: Call, reply: Reply, complaint: str) -> Call:
         """The call to make after an unusable reply: more room if it was cut off, else the reply and what is wrong.
@@ -286,7 +272,7 @@ class Task(Generic[In, Out]):
         """
         if reply.cut and not _cut_short(reply, call):
             return replace(call, max_output=call.max_output * 2)
-        form = "" if self.reply is str else " Reply again, with the whole JSON object and nothing else."
+        form = "" if self.in_words else " Reply again, with the whole JSON object and nothing else."
         form += " Be shorter." if reply.cut else ""
         return replace(
             call,
@@ -314,12 +300,12 @@ def _written(reply: Reply) -> int:
     return (reply.usage + reply.spared).output  # one shared with another caller cost nothing here
 
 
-def reader(task: Task[In, Out], given: In, *, as_text: bool = False) -> Callable[[Reply], Out]:
+def reader(task: Task[In, Out], given: In) -> Callable[[Reply], Out]:
     """How the client reads replies to a task. Complaints carry the reply."""
 
     def read(reply: Reply) -> Out:
         try:
-            return task.read(reply, given, as_text=as_text)
+            return task.read(reply, given)
         except InvalidReply as complaint:
             complaint.reply = reply
             raise

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+from ragways.core.markdown import html
 from ragways.core.text import counted, printable
 from ragways.core.trace import Span
-from ragways.core.types import Piece
+from ragways.core.types import Piece, answer_tree
 from ragways.index.reader import Index
 from ragways.pictures.shell import page_file, shell
 from ragways.retrieval.ask import Result
@@ -190,7 +191,7 @@ def _section(result: Result, pictures: Sequence[Picture]) -> str:
     drawn = "".join(_path_section(each) if isinstance(each, PathPicture) else _graph_section(each) for each in pictures)
     return (
         f'<section id="{said(result.paradigm)}"><h2>{said(result.paradigm)}</h2>'
-        f'<p class="answer">{said(result.answer.full_text)}</p>'
+        f'<div class="answer">{printable(html(answer_tree(result.answer)))}</div>'
         f'<p class="soft">{said(found)} · {said(cost(result.trace))} · {said(result.answer.way)}</p>'
         f"{drawn}<h3>Steps</h3>{_steps(result.trace.children)}</section>"
     )

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragways.core.errors import BudgetExceeded, ModelError
+from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, UnusableReply
 from ragways.core.runtime import together
 from ragways.core.step import Step
 from ragways.core.trace import current_span, span
@@ -22,14 +22,14 @@ from ragways.models.call import Call, Message, Reply, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.task import FENCE_RULE, Prompt, fence
 from ragways.models.tokens import count_text
-from ragways.retrieval.answer import answer, citation, is_retrieval_only, spoken, way_after, word_overlap
+from ragways.retrieval.answer import answer, citation, is_retrieval_only, way_after, word_overlap
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
 from ragways.retrieval.tools.plan import graph_plan, vector_plan
 from ragways.retrieval.tools.results import ToolOutcome
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox, chosen_tools
-from ragways.tasks.answers import AGENT_ANSWER, ANSWER_TOOL, AgentAnswer, AgentAnswerInput, answer_tool
+from ragways.tasks.answers import AGENT_ANSWER, ANSWER_TOOL, AgentAnswer, AgentAnswerInput, AnswerWishes, answer_tool
 
 _ADVICE = re.compile(r"^- .*\n(?:  .*\n)*", re.MULTILINE)
 _QUOTED = re.compile(r"`(\w+)`")
@@ -139,9 +139,15 @@ def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> An
     known = {hit.piece.document for hit in evidence.hits.items}
     current_span().details["references"] = [one for one in final.articles if one in known]
     current_span().details["references_not_seen"] = sum(one not in known for one in final.articles)
-    marks = "".join(f"[{number}]" for number in numbers)
-    text, explanation = f"{'; '.join(final.known)} {marks}".strip(), final.explanation.strip()
-    return spoken(evidence, text, citations, way=way, explanation=explanation)
+    text, marks = "; ".join(final.known), "".join(f"[{number}]" for number in numbers)
+    between = "\n\n" if "\n" in text else " "  # behind a block of code a mark would be a part of it
+    return Answer(
+        evidence,
+        f"{text}{between}{marks}" if marks else text,
+        tuple(citations),
+        way=way,
+        explanation=final.explanation.strip(),
+    )
 
 
 def _sentences(use: Resources, piece: Piece) -> list[tuple[int, int, str]]:
@@ -152,16 +158,36 @@ def _sentences(use: Resources, piece: Piece) -> list[tuple[int, int, str]]:
 MAX_SEEN = 60_000
 """Tokens of results after which the agent must answer, so that no conversation outgrows a model."""
 _REPLY = 2048
+NO_TOOLS = "the model called no tool, so a fixed plan searched for it"
+NOT_IN_FORM = "the model gave no answer in the agent's form; it answered from what was read"
 
 
-def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 8000) -> Step[Query, Answer]:
-    """Rounds of calls until the agent answers; the last round is told to. A budget ends it with the best there is."""
+class NoToolCalled(Exception):
+    """The model wrote text, or its endpoint takes no tools."""
+
+
+def agent(
+    use: Resources, tools: Toolbox, plan: Step[Query, Hits], *, rounds: int = 10, tokens: int = 8000
+) -> Step[Query, Answer]:
+    """Rounds of calls until the agent answers, which the last round must. A budget ends it with the best there is.
+
+    A model that calls no tool answers from what `plan` finds.
+    """
 
     async def run(query: Query) -> Answer:
         work = _Work(use, tools, query, rounds)
-        final, stopped, failed = None, "", None
+        final, stopped = None, ""
+        failed: ModelError | None = None
         try:
             final = await work.final()
+        except NoToolCalled:
+            current_span().details["stopped"] = "no tool was called"
+            planned = await (plan >> pack(use, tokens) >> answer(use))(query)
+            return replace(planned, note="; ".join(filter(None, (planned.note, NO_TOOLS))))
+        except UnusableReply as error:
+            if not work.notes.calls:
+                raise
+            failed = error
         except BudgetExceeded as error:
             stopped = f"budget: {error.message}"
         except ModelError as error:
@@ -172,6 +198,8 @@ def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 800
         here.way, here.prompt = work.way, work.prompt.hash
         here.details.update(work.facts(), stopped=stopped or work.stopped)
         evidence = await pack(use, tokens)(work.notes.hits(query, final.articles if final else ()))
+        if isinstance(failed, UnusableReply) and not stopped:
+            return replace(await answer(use)(evidence), note=NOT_IN_FORM)
         if is_retrieval_only():
             return await answer(use)(evidence)
         if final is not None:
@@ -209,7 +237,13 @@ class _Work:
         self.prompt = Prompt.load("agent")
         system, user = self.prompt.fill({"question": self.query.text, "rounds": self.rounds})
         advised = for_tools(system.content, self.tools.names)
-        self.messages = [replace(system, content=f"{advised}\n\n{FENCE_RULE}{self.use.wishes.text}"), user]
+        self.messages = [replace(system, content=f"{advised}\n\n{FENCE_RULE}{self._wishes.text}"), user]
+
+    @property
+    def _wishes(self) -> AnswerWishes:
+        """An agent's answer is brief by its form."""
+        wishes = self.use.wishes
+        return replace(wishes, style="") if wishes.style == "brief" else wishes
 
     def facts(self) -> dict[str, object]:
         calls = dict(sorted(self.notes.calls.items()))
@@ -221,18 +255,26 @@ class _Work:
         while self.number < self.rounds - 1:
             self.number += 1
             with span("round", number=self.number):
-                reply = await self.use.model.complete(
-                    Call(tuple(self.messages), tools=offered, max_output=_REPLY, temperature=0.0)
-                )
+                reply = await self._ask(Call(tuple(self.messages), tools=offered, max_output=_REPLY, temperature=0.0))
                 self.way = self.use.model.way(reply)
                 final = await self._turn(reply)
             if final is not None:
                 self.stopped = "answered"
                 return final
+            if not self.notes.calls and not reply.tool_calls:
+                raise NoToolCalled
             if not reply.tool_calls or self.notes.tokens > MAX_SEEN:
                 self.stopped = "no tool was called" if not reply.tool_calls else "enough was read"
                 break
         return await self._last()
+
+    async def _ask(self, call: Call) -> Reply:
+        try:
+            return await self.use.model.complete(call)
+        except ModelRefused:
+            if self.number > 1:
+                raise
+            raise NoToolCalled from None  # one that refuses everything refuses the answer too, and says why
 
     async def _turn(self, reply: Reply) -> AgentAnswer | None:
         """Do what a reply asks for; its answer, if it gives one."""
@@ -263,7 +305,7 @@ class _Work:
         self.number += 1
         with span("round", number=self.number, last=True):
             given = AgentAnswerInput(self.query.text, self.notes.found(), "\n".join(self.remarks) or "nothing")
-            outcome = await self.use.model.do(self.use.wishes.applied(AGENT_ANSWER), given)
+            outcome = await self.use.model.do(self._wishes.applied(AGENT_ANSWER), given)
             self.way = outcome.way
             return outcome.value
 
@@ -293,7 +335,7 @@ def _build(
     """The agent, or where there is no model a plan over the same tools."""
     if use.model.model is None:
         return plan(toolbox) >> pack(use, tokens) >> answer(use)
-    return agent(use, toolbox, rounds=rounds, tokens=tokens)
+    return agent(use, toolbox, plan(toolbox), rounds=rounds, tokens=tokens)
 
 
 def build_agent_vector(use: Resources, *, rounds: Count = 10, tools: str = "all", tokens: Tokens = 8000) -> Strategy:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ragways.core.errors import BudgetExceeded, ModelError, UnusableReply
+from ragways.core.markdown import Claim, claims
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
-from ragways.core.text import defused
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Origin, Piece, Query
 from ragways.index.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
 from ragways.models.embed import reads
+from ragways.models.task import Outcome, Task
 from ragways.reading.answers import USUAL, Reach
 from ragways.retrieval.beside_model import ORDERED_BY, checked, read_first, reader_for
 from ragways.retrieval.resources import Resources
@@ -27,15 +28,14 @@ from ragways.tasks.answers import (
     SHORT_RECALL,
     AnswerInput,
     AnswerReply,
-    AnswerSentence,
     Extractor,
     Native,
     RecallInput,
     RuleReply,
     answer_so_far,
+    marked_text,
 )
 from ragways.tasks.extract import AnswerPassage
-from ragways.tasks.refusal import refuses
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
@@ -74,7 +74,8 @@ def answer(
     where the reader answers.
     """
     native, short = prompt if use.prompts == "native" else None, use.prompts == "short"
-    task = use.wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
+    wishes = replace(use.wishes, style="") if short else use.wishes
+    task = wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
 
     async def run(evidence: Evidence) -> Answer:
         if is_retrieval_only():
@@ -91,7 +92,7 @@ def answer(
         if first is not None and (first.chance or 0.0) < use.stop_below:
             return replace(_abstain(evidence, NOT_ASKED), chance=first.chance)
         listening = current_stream() if stream else None
-        on_text = listening.reply(_so_far) if listening else None
+        on_text = listening.reply(answer_so_far, evidence.texts) if listening else None
         error = ""
         try:
             outcome = await use.model.do(task, given, on_text=on_text)
@@ -101,16 +102,21 @@ def answer(
             outcome, error = await use.model.by_rule(task, given, way_after(failed)), str(failed)
         reply, how = outcome.value, _how_made(outcome.value, outcome.way)
         against = first if use.check and not outcome.by_rule else None
-        if not reply.answered or (short and all(refuses(sentence.text) for sentence in reply.sentences)):
+        if not reply.answered:
             return checked(replace(_abstain(evidence, outcome.way), error=error, **how), against)
-        said = [sentence for sentence in reply.sentences if sentence.text.strip()]
-        cited = _cited(use, said, reply, evidence.items, places)
-        if listening and outcome.by_rule:
-            for count in range(1, len(said) + 1):
-                listening.update(defused(_text(said[:count])))
-        explanation = _text(reply.explanation) if isinstance(reply, RuleReply) else ""
-        told = spoken(evidence, _text(said), cited, way=outcome.way, explanation=explanation)
-        return checked(replace(told, error=error, **how), against)
+        if isinstance(reply, RuleReply):
+            cited = _cited(use, reply, evidence.items, places)
+            for count in range(1, len(reply.sentences) + 1):
+                if listening is not None:
+                    listening.update(marked_text(reply.sentences[:count]))
+        else:
+            cited = [
+                one
+                for number, claim in enumerate(claims(reply.text, len(evidence.items)))
+                for one in _citations(use, number, claim, evidence.items, places)
+            ]
+        given_answer = Answer(evidence, reply.text, tuple(cited), way=outcome.way, note=_note(outcome, task))
+        return checked(replace(given_answer, error=error, **how), against)
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
 
@@ -126,7 +132,7 @@ def _how_made(reply: AnswerReply, way: str) -> dict[str, Any]:
     """Fields of an answer that only one made without a model has."""
     if not isinstance(reply, RuleReply):
         return {}
-    made: dict[str, Any] = {"chance": reply.chance, "note": reply.note}
+    made: dict[str, Any] = {"chance": reply.chance, "note": reply.note, "explanation": marked_text(reply.explanation)}
     return {**made, "way": READ_WAY} if reply.read and way == "rule" else made
 
 
@@ -143,32 +149,23 @@ def recall(use: Resources) -> Step[Query, Answer]:
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
         listening = current_stream()
-        on_text = listening.reply(_so_far) if listening else None
-        task = use.wishes.applied(SHORT_RECALL if use.prompts == "short" else RECALL)
+        on_text = listening.reply(answer_so_far) if listening else None
+        short = use.prompts == "short"
+        wishes = replace(use.wishes, style="") if short else use.wishes
+        task = wishes.applied(SHORT_RECALL if short else RECALL)
         outcome = await use.model.do(task, RecallInput(query.text), on_text=on_text)
-        reply = outcome.value
-        if not reply.answered or not reply.answer.strip() or (use.prompts == "short" and refuses(reply.answer)):
+        if not outcome.value.answered:
             return _abstain(evidence, outcome.way)
-        return spoken(evidence, reply.answer.strip(), way=outcome.way)
+        return Answer(evidence, outcome.value.text, way=outcome.way, note=_note(outcome, task))
 
     return Step("recall", run)
 
 
-def spoken(
-    evidence: Evidence, text: str, citations: Sequence[Citation] = (), *, way: str, explanation: str = ""
-) -> Answer:
-    """The one place where the text of an answer is made: no link, image or tag in it works, whoever wrote it. What is
-    quoted as evidence stays word for word.
-    """
-    return Answer(evidence, defused(text), tuple(citations), way=way, explanation=defused(explanation))
-
-
-def _so_far(reply: str) -> str:
-    return defused(answer_so_far(reply))
-
-
-def _text(sentences: Sequence[AnswerSentence]) -> str:
-    return " ".join(sentence.marked for sentence in sentences)
+def _note(outcome: Outcome[AnswerReply], task: Task[Any, AnswerReply]) -> str:
+    """What is to be known of an answer that did not end as its model meant it to."""
+    if outcome.repeats:
+        return "the model began to repeat itself and was stopped"
+    return f"it was cut off at {task.max_output:,} tokens; set answer.tokens higher" if outcome.cut else ""
 
 
 def _abstain(evidence: Evidence, way: str) -> Answer:
@@ -197,35 +194,31 @@ def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin) -> Answ
 
 
 def _cited(
-    use: Resources,
-    said: Sequence[AnswerSentence],
-    reply: AnswerReply,
-    hits: Sequence[Hit],
-    places: Sequence[Sequence[tuple[int, int]]],
+    use: Resources, reply: RuleReply, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
 ) -> list[Citation]:
-    """What the sentences of an answer rest on: the sentences that the reader named, else those most like them."""
-    named = reply.places if isinstance(reply, RuleReply) and reply.places else [()] * len(said)
+    """What an answer by rule rests on: the sentences that the reader named, else those most like its own."""
+    named = reply.places or [()] * len(reply.sentences)
     cited: list[Citation] = []
-    for number, (sentence, exact) in enumerate(zip(said, named, strict=True)):
+    for number, (sentence, exact) in enumerate(zip(reply.sentences, named, strict=True)):
         verbatim = [p for p in exact if hits[p.passage].piece.kind in _VERBATIM and p.sentence < len(places[p.passage])]
         for place in verbatim:
             piece, span = hits[place.passage].piece, places[place.passage][place.sentence]
             cited.append(citation(use, number, piece, span, use.index.text(piece.document, *span)))
         known = {place.passage + 1 for place in verbatim}
-        others = replace(sentence, passages=tuple(passage for passage in sentence.passages if passage not in known))
-        cited += _citations(use, number, others, hits, places)
+        others = tuple(passage for passage in sentence.passages if passage not in known)
+        cited += _citations(use, number, Claim(sentence.text, others), hits, places)
     return cited
 
 
 def _citations(
-    use: Resources, number: int, said: AnswerSentence, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
+    use: Resources, number: int, claim: Claim, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
 ) -> list[Citation]:
-    """For each passage that a sentence names, the sentence of its document that shares most of its words."""
+    """For each passage that a claim cites, the sentence of its document that shares most of its words."""
     cited = []
-    for passage in dict.fromkeys(said.passages):
+    for passage in dict.fromkeys(claim.numbers):
         piece = hits[passage - 1].piece
         # A triplet or a report is our own wording: what it rests on is the sentence most like it.
-        wanted = set(terms(said.text if piece.kind in _VERBATIM else piece.text))
+        wanted = set(terms(claim.text if piece.kind in _VERBATIM else piece.text))
         quotes = {span: use.index.text(piece.document, *span) for span in places[passage - 1]}
         if quotes:
             (start, end), quote = max(quotes.items(), key=lambda item: (word_overlap(wanted, item[1]), -item[0][0]))

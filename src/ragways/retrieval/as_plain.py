@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from ragways.core.markdown import uncited
+from ragways.core.outgoing import outgoing
 from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Hit, Origin
@@ -13,7 +15,11 @@ from ragways.retrieval.routing.router import Decision
 
 
 def result_data(result: Result) -> dict[str, Any]:
-    answer = result.answer
+    """All that is known of a result. Its texts have passed the rule for what leaves (`core/outgoing.py`); `uncited` are
+    the places in `answer` of blocks that cite nothing.
+    """
+    answer, texts = result.answer, result.answer.evidence.texts
+    text = outgoing(answer.text, texts)
     return {
         "question": result.question,
         "paradigm": result.paradigm,
@@ -22,8 +28,9 @@ def result_data(result: Result) -> dict[str, Any]:
         "shards": result.shards,
         "prompts": result.prompts,
         "prompt_hashes": result.trace.prompts,
-        "answer": answer.text,
-        "explanation": answer.explanation,
+        "answer": text,
+        "explanation": outgoing(answer.explanation, texts),
+        "uncited": [] if answer.by_rule or answer.abstained else uncited(text, len(answer.evidence.items)),
         "abstained": answer.abstained,
         "way": answer.way,
         "error": answer.error,

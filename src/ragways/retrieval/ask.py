@@ -156,7 +156,7 @@ async def ask(
         if use.support and answer.citations:
             answer = await with_support(use.reader, answer)
         if (stream := current_stream()) is not None:
-            stream.update(answer.full_text)
+            stream.end(answer.full_text, answer.evidence.texts)
     return Result(question, name, chosen, answer, trace, use.prompts, use.index.where, use.index.shard_note)
 
 

@@ -15,7 +15,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ragways.core.language import NAMES, folded_words, language
-from ragways.core.text import defused
 from ragways.core.trace import current_span
 from ragways.core.types import Answer, Found, Hits
 from ragways.models.encoder import CURE
@@ -99,7 +98,7 @@ def checked(told: Answer, first: RuleReply | None) -> Answer:
     found, chance = first.sentences[0], first.chance or 0.0
     if _agree(told.text, found.text):
         return replace(told, chance=chance)
-    return replace(told, note=defused(f"the reader finds another answer: {found.marked}")) if chance >= SURE else told
+    return replace(told, note=f"the reader finds another answer: {found.marked}") if chance >= SURE else told
 
 
 def _agree(said: str, found: str) -> bool:

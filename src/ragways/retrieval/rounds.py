@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
+from ragways.core.errors import ModelError
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span, span
-from ragways.core.types import Answer, Found, Hit, Hits, Query
+from ragways.core.types import ABSTENTION, Answer, Evidence, Found, Hit, Hits, Query
 from ragways.index.words import terms
+from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD
 from ragways.retrieval.answer import answer, recall
 from ragways.retrieval.beside_model import reader_for
 from ragways.retrieval.pagerank import by_pagerank
@@ -82,6 +84,7 @@ def _texts(hits: Sequence[Hit]) -> tuple[str, ...]:
 
 Chance = Annotated[float, Ge(0), Le(1)]
 """Without a model: the chance of being right from which on what was found is enough."""
+LAST_ANSWER = "the model failed in a later round; this is the answer before it"
 SHOWN = 8000
 """Tokens of what was gathered that are shown when asking for sub-questions, or read to see whether they suffice. No
 setting, so that the answer's budget does not change what is searched for.
@@ -157,8 +160,14 @@ def answer_in_rounds(
         gathered: list[Hit] = []
         lists: list[Hits] = []
         hits, reads = Hits(query), reads_alone(use, query.text)
-        with span("round", number=0):
-            said = await recall(use)(query)
+        with span("round", number=0) as here:
+            try:
+                said = await recall(use)(query)
+            except ModelError as error:
+                if not use.fallback:
+                    raise
+                here.details["failed"] = error.message
+                said = Answer(Evidence(hits, (), 0), ABSTENTION, abstained=True)
         stopped = f"{rounds} rounds"
         for number in range(1, rounds + 1):
             verdict = await judge(use, query.text, said, asked.values(), enough)
@@ -181,7 +190,7 @@ def answer_in_rounds(
                     lists.append(replace(found, items=found.items[:k]))
                     items = rank_fusion(lists).items if reads else tuple(gathered)
                     hits = Hits(replace(query, searches=tuple(asked.values())), items)
-                    said = await (pack(use, SHOWN if reads else tokens) >> answer(use, "rounds"))(hits)
+                    said = await _next(said, (pack(use, SHOWN if reads else tokens) >> answer(use, "rounds"))(hits))
                     here.details |= {"chance": said.chance} if reads else {}
         if reads and hits.items and tokens != SHOWN:
             said = await (pack(use, tokens) >> answer(use, "rounds"))(hits)
@@ -189,6 +198,18 @@ def answer_in_rounds(
         return said
 
     return Step("answer in rounds", run, rounds=rounds, k=k)
+
+
+async def _next(last: Answer, coming: Awaitable[Answer]) -> Answer:
+    """The answer of a round; where the model fails in it, the last one that it gave."""
+    try:
+        answer = await coming
+    except ModelError:
+        if last.abstained:
+            raise
+        return replace(last, note=LAST_ANSWER)
+    failed = answer.way in (RULE_INSTEAD, RULE_AFTER_FAILURE)
+    return replace(last, note=LAST_ANSWER) if failed and not last.abstained and not last.by_rule else answer
 
 
 def _likely(said: Answer) -> str:

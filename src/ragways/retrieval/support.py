@@ -5,11 +5,11 @@ It changes nothing of the answer, and nothing is left out or refused by it (`ans
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from ragways.core.markdown import claims, unmarked
 from ragways.core.runtime import together
 from ragways.core.types import Answer
 from ragways.corpus.structure import sentence_spans
@@ -20,14 +20,14 @@ MOST = 16
 """Citations that are looked at: one pass of the reader each."""
 SIZE = 240
 """Characters of a quote that are looked at: with the sentence, about 128 tokens."""
-_MARKS = re.compile(r"(?:\[\d+\])+")
 
 
 async def with_support(reader: PassageReader | None, answer: Answer) -> Answer:
     """The answer with an estimate for each of its citations, in their order: that the quote, under the title of its
     piece, bears out the sentence that cites it.
     """
-    said = cited_sentences(answer.text, sorted({citation.sentence for citation in answer.citations}))
+    numbers = sorted({citation.sentence for citation in answer.citations})
+    said = cited_sentences(answer.text, numbers, len(answer.evidence.items))
     titles = {hit.piece.id: hit.piece.title for hit in answer.evidence.items}
     estimates = await together(
         estimate_support(
@@ -38,22 +38,16 @@ async def with_support(reader: PassageReader | None, answer: Answer) -> Answer:
     return replace(answer, support=tuple(estimate.chance for estimate in estimates))
 
 
-def cited_sentences(answer: str, numbers: Sequence[int]) -> dict[int, str]:
-    """The sentences of an answer that cite something, by their numbers.
+def cited_sentences(answer: str, numbers: Sequence[int], shown: int) -> dict[int, str]:
+    """The sentences of an answer that cite something, by their numbers. `shown` passages were given with it.
 
-    A cited sentence ends with its marks, so that the first marks are those of the first number, and so on. Where marks
-    and numbers do not fit, as when a model wrote marks of its own, the sentences of the answer are counted.
+    The first claim with a citation is that of the first number, and so on. Where claims and numbers do not fit, as when
+    a document's own words hold such marks, the sentences of the answer are counted.
     """
-    ends = list(_MARKS.finditer(answer))
-    if len(ends) == len(numbers):
-        found, start, before = {}, 0, -1
-        for number, end in zip(numbers, ends, strict=True):
-            text = answer[start : end.start()].strip()
-            # Sentences that cite nothing stand between two that do; what they say is not this one's.
-            found[number] = (sentences(text) or (text,))[-1] if number - before > 1 else text
-            start, before = end.end(), number
-        return found
-    plain = " ".join(_MARKS.sub(" ", answer).split())
+    cited = claims(answer, shown)
+    if len(cited) == len(numbers):
+        return {number: claim.text for number, claim in zip(numbers, cited, strict=True)}
+    plain = " ".join(unmarked(answer).split())
     counted = sentences(plain) or (plain,)
     return {number: counted[number] if 0 <= number < len(counted) else plain for number in numbers}
 

@@ -96,6 +96,11 @@ class Service:
     telemetry: Any = None
     failed: FailedKeys = field(default_factory=FailedKeys)
 
+    @property
+    def chat_style(self) -> str:
+        """The style of answers in chats and on the page, unless a request names one."""
+        return self.config.settings.answer.style or "full"
+
 
 @dataclass(frozen=True, slots=True)
 class Access:

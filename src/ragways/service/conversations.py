@@ -36,7 +36,8 @@ CREATE TABLE IF NOT EXISTS conversations (
 CREATE INDEX IF NOT EXISTS conversations_of_key ON conversations(collection, tenant, key, used);
 CREATE TABLE IF NOT EXISTS turns (
     number INTEGER PRIMARY KEY, conversation TEXT NOT NULL, question TEXT NOT NULL, whole TEXT NOT NULL,
-    way TEXT NOT NULL, answer TEXT NOT NULL, paradigm TEXT NOT NULL, documents TEXT NOT NULL, asked TEXT NOT NULL
+    way TEXT NOT NULL, answer TEXT NOT NULL, paradigm TEXT NOT NULL, documents TEXT NOT NULL, asked TEXT NOT NULL,
+    answer_way TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS turns_of_conversation ON turns(conversation, number);
 """
@@ -54,7 +55,9 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class KeptTurn:
-    """A question as it was asked and as it was understood (`whole`, by which `way`), and its answer."""
+    """A question as it was asked and as it was understood (`whole`, by which `way`), and its answer, by which
+    `answer_way`; empty where an earlier version stored it.
+    """
 
     question: str
     whole: str
@@ -62,6 +65,7 @@ class KeptTurn:
     answer: str
     paradigm: str
     asked: str
+    answer_way: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,9 @@ class Conversations:
     def __init__(self, state: State) -> None:
         self._state = state
         state.tables(_TABLES)
+        with state.transaction() as db:
+            if "answer_way" not in {row[1] for row in db.execute("PRAGMA table_info(turns)")}:  # of an earlier version
+                db.execute("ALTER TABLE turns ADD COLUMN answer_way TEXT NOT NULL DEFAULT ''")
 
     def start(self, access: Access) -> Conversation:
         """A new one, without turns. The one that was not used for longest goes where there are too many."""
@@ -128,7 +135,7 @@ class Conversations:
         """The last turns of a conversation, the oldest first."""
         found = self.find(access, id)
         rows = self._state.db.execute(
-            "SELECT question, whole, way, answer, paradigm, asked FROM turns WHERE conversation = ?"
+            "SELECT question, whole, way, answer, paradigm, asked, answer_way FROM turns WHERE conversation = ?"
             " ORDER BY number DESC LIMIT ?",
             (found.id, last),
         ).fetchall()
@@ -144,8 +151,8 @@ class Conversations:
             except NotFound:
                 return
             db.execute(
-                "INSERT INTO turns(conversation, question, whole, way, answer, paradigm, documents, asked)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO turns(conversation, question, whole, way, answer, paradigm, documents, asked, answer_way)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     found.id,
                     question,
@@ -155,6 +162,7 @@ class Conversations:
                     paradigm,
                     json.dumps(documents),
                     _now(),
+                    str(result.get("way", "")),
                 ),
             )
             db.execute(

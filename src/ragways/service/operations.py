@@ -11,6 +11,7 @@ from typing import Any
 from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.plain import to_plain
+from ragways.core.stream import OutgoingText
 from ragways.core.trace import Span, span, watching
 from ragways.core.types import Origin
 from ragways.index.lookup import look_up
@@ -21,6 +22,7 @@ from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
 from ragways.retrieval.tools.corpus_view import view_of
+from ragways.service.blocks import GrowingBlocks, stored_blocks, with_blocks
 from ragways.service.errors import from_ragways, without_paths
 from ragways.service.keys import redacted
 from ragways.service.wire import error_of
@@ -51,17 +53,28 @@ Operation = Callable[[Work], Awaitable[Any]]
 
 
 async def ask(work: Work) -> dict[str, Any]:
-    """The answer; emits `step` when a step begins and ends, and `text` while the answer is written."""
-    return shown_data(await _asked(work, work.arguments["paradigm"], work.arguments.get("settings") or {}))
+    """The answer; emits `step` when a step begins and ends, and `text` while the answer is written. Where `rendered` is
+    asked for, both come with trees of blocks.
+    """
+    return _answered(work, await _asked(work, work.arguments["paradigm"], work.arguments.get("settings") or {}))
+
+
+def _answered(work: Work, result: Result) -> dict[str, Any]:
+    data = shown_data(result)
+    return with_blocks(data) if work.arguments.get("rendered") else data
 
 
 async def _asked(
     work: Work, paradigm: str, settings: Mapping[str, Any], mark: Mapping[str, Any] | None = None
 ) -> Result:
     marked = dict(mark or {})
+    growing = GrowingBlocks() if work.arguments.get("rendered") else None
 
     def on_text(text: str, *, restart: bool = False) -> None:
-        work.emit("text", {**marked, "text": text, "restart": restart})
+        event = {**marked, "text": text, "restart": restart}
+        if growing is not None and (change := growing.change(text, restart=restart)) is not None:
+            event["blocks"] = change
+        work.emit("text", event)
 
     def on_span(here: Span, depth: int, ended: bool) -> None:
         if depth > DEEPEST:
@@ -78,7 +91,8 @@ async def _asked(
             paradigm,
             where=work.arguments.get("where"),
             budget=work.budget,
-            on_text=on_text,
+            style=work.arguments.get("style"),
+            on_text=OutgoingText(on_text),
             **settings,
         )
 
@@ -88,7 +102,7 @@ async def compare(work: Work) -> dict[str, Any]:
     answers: list[dict[str, Any]] = []
     for name in work.arguments["paradigms"]:
         try:
-            answers.append(shown_data(await _asked(work, name, {}, {"paradigm": name})))
+            answers.append(_answered(work, await _asked(work, name, {}, {"paradigm": name})))
         except UsageError:
             raise
         except RagwaysError as error:  # one way that cannot answer must not hide the others
@@ -143,6 +157,11 @@ async def rewrite(work: Work) -> dict[str, Any]:
     with work.corpus.snapshot() as use, span("rewrite") as trace:
         outcome = await use.model.do(FOLLOW_UP, given, rule_if_unusable=True)
     return {"question": outcome.value.question, "way": outcome.way, "usage": usage_data(trace.total)}
+
+
+async def blocks(work: Work) -> list[Any]:
+    """Answers that are stored, each with the way it was made, as trees of blocks."""
+    return [stored_blocks(answer, way) for answer, way in work.arguments["answers"]]
 
 
 async def warm(work: Work) -> None:
@@ -262,6 +281,7 @@ OPERATIONS: dict[str, Operation] = {
     "retrieve": retrieve,
     "route": route,
     "embed": embed,
+    "blocks": blocks,
     "warm": warm,
     "rewrite": rewrite,
     "status": status,

@@ -9,13 +9,13 @@ name, yes or no, or that there is insufficient information, as exact metrics pre
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragways.core.errors import MissingPart, StoreFailed
+from ragways.core.markdown import claims
 from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, content_hash
 from ragways.models.call import Tool
@@ -64,10 +64,16 @@ class AnswerInput:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerSentence:
-    """A sentence of an answer and the numbers, from 1, of the passages it rests on."""
+class AnswerReply:
+    """`text` is Markdown with the numbers of passages in square brackets; empty where there is no answer."""
 
-    __pydantic_config__: ClassVar = {"title": "Said"}  # its name in the schema, which cache keys hold
+    answered: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence of an answer made without a model, and the numbers, from 1, of the passages it rests on."""
 
     text: str
     passages: tuple[int, ...]
@@ -80,20 +86,13 @@ class AnswerSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerReply:
-    """`answered` is false when the passages do not hold the answer; then there are no sentences."""
-
-    answered: bool
-    sentences: tuple[AnswerSentence, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RuleReply(AnswerReply):
-    """What answering without a model adds: how the answer follows, the sentences of the evidence that each sentence of
-    the answer rests on, the chance of being right (None where nothing measured it), whether the reader found it, and
-    what is to be known of how it was made.
+    """What answering without a model adds: its sentences, how the answer follows, the sentences of the evidence that
+    each sentence of the answer rests on, the chance of being right (None where nothing measured it), whether the reader
+    found it, and what is to be known of how it was made.
     """
 
+    sentences: tuple[AnswerSentence, ...] = ()
     explanation: tuple[AnswerSentence, ...] = ()
     places: tuple[tuple[SentencePlace, ...], ...] = ()
     chance: float | None = None
@@ -102,8 +101,13 @@ class RuleReply(AnswerReply):
 
     @property
     def brief(self) -> str:
-        said = " ".join(sentence.marked for sentence in self.sentences) if self.answered else "not in the evidence"
+        said = self.text or "not in the evidence"
         return said if self.chance is None else f"{said} (chance {self.chance:.2f})"
+
+
+def marked_text(sentences: Sequence[AnswerSentence]) -> str:
+    """Sentences as one text, each with its marks."""
+    return " ".join(sentence.marked for sentence in sentences)
 
 
 def _render(given: AnswerInput) -> Mapping[str, object]:
@@ -133,19 +137,6 @@ def _shown(number: int, passage: AnswerPassage) -> str:
     return f"[{number}] {passage.title}{date}\n{passage.text}"
 
 
-def _check(reply: AnswerReply, given: AnswerInput) -> str | None:
-    """Citations must name passages that were shown, and an answer must say something."""
-    shown = len(given.passages)
-    wrong = sorted({n for sentence in reply.sentences for n in sentence.passages if not 1 <= n <= shown})
-    if wrong:
-        return f"there is no passage {wrong[0]}; passages are numbered 1 to {shown}"
-    if reply.answered and not any(sentence.text.strip() for sentence in reply.sentences):
-        return "`answered` is true, but there is no sentence"
-    if not reply.answered and any(sentence.passages for sentence in reply.sentences):
-        return "`answered` is false, but there are sentences that rest on passages"
-    return None
-
-
 async def _without(given: AnswerInput) -> RuleReply:
     """What the reader finds in the passages; without one, or where it cannot be opened, their best sentences."""
     note = given.extractor.note
@@ -166,9 +157,9 @@ async def _without(given: AnswerInput) -> RuleReply:
         maximum=given.extractor.maximum,
     )
     if not extraction.covered:
-        return RuleReply(False, (), note=note)
-    sentences = (AnswerSentence(given.passages[p].sentences[s], (p + 1,)) for p, s in extraction.sentences)
-    return RuleReply(True, tuple(sentences), note=note)
+        return RuleReply(False, "", note=note)
+    sentences = tuple(AnswerSentence(given.passages[p].sentences[s], (p + 1,)) for p, s in extraction.sentences)
+    return RuleReply(True, marked_text(sentences), sentences, note=note)
 
 
 @cache
@@ -186,10 +177,12 @@ async def _read(given: AnswerInput, reader: PassageReader) -> RuleReply:
     )
     current_span().details.update(chance=round(found.chance, 4), features=asdict(found.features))
     if not found.said or found.chance < use.threshold:
-        return RuleReply(False, (), chance=found.chance, read=True)
+        return RuleReply(False, "", chance=found.chance, read=True)
+    sentences = _marked(found.said)
     return RuleReply(
         True,
-        _marked(found.said),
+        marked_text(sentences),
+        sentences,
         explanation=_marked(found.explanation),
         places=tuple(cited.places for cited in found.said),
         chance=found.chance,
@@ -203,47 +196,17 @@ def _marked(cited: Sequence[CitedText]) -> tuple[AnswerSentence, ...]:
     )
 
 
-_MARKS = r"\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\]"
-_MARKED = re.compile(rf"(.*?)((?:\s*{_MARKS})+)([.!?。！？]?)", re.DOTALL)
-_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#+\s+)", re.MULTILINE)
-_LABEL = re.compile(r"\A\s*\**(?:final )?answer\**\s*:\**", re.IGNORECASE)
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)")
-TEXT_WISH = (
-    "Leave out the JSON. Answer in plain sentences; after each, the numbers of the passages it rests on in square "
-    f"brackets, like [1][3]. If the passages do not hold the answer, write only: {ABSTENTION}."
-)
-
-
-def from_plain_text(text: str, given: AnswerInput, asked: bool) -> AnswerReply:  # noqa: ARG001 - of every task
-    """An answer in plain text, sentence by sentence with the passages that its marks name.
-
-    Unless plain text was asked for, only marks or a refusal tell an answer from talk. ValueError where it is none.
-    """
-    if "{" in text:
-        raise ValueError("its JSON cannot be read")
-    marked = re.search(_MARKS, text) is not None
-    if not marked and refuses(text):
-        return AnswerReply(False, ())
-    if not marked and not asked:
-        raise ValueError("there is no JSON object in it")
-    text, sentences, end = _BULLET.sub("", _LABEL.sub("", text)), list[AnswerSentence](), 0
-    for match in _MARKED.finditer(text):
-        *before, last = _END.split(f"{match[1].rstrip()}{match[3]}".strip()) or [""]
-        sentences += (AnswerSentence(one.strip(), ()) for one in before)
-        numbers = tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", match[2])))
-        if last.strip() or not sentences:
-            sentences.append(AnswerSentence(last.strip(), numbers))
-        end = match.end()
-    sentences += (AnswerSentence(one.strip(), ()) for one in _END.split(text[end:].strip()))
-    return AnswerReply(True, tuple(sentence for sentence in sentences if sentence.text))
+def from_text(text: str, given: object) -> AnswerReply:  # noqa: ARG001 - what every task takes
+    """What a model wrote, as it wrote it. Words that decline to answer are no answer, unless they cite something."""
+    if refuses(text) and not claims(text):
+        return AnswerReply(False, "")
+    return AnswerReply(True, text)
 
 
 ANSWER = Task(
-    "answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, check=_check, partial=True,
-    from_text=from_plain_text, text_wish=TEXT_WISH,
-)  # fmt: skip
-
-SHORT_ANSWER = replace(ANSWER, prompt="short-answer")
+    "answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, from_text=from_text, max_output=2048
+)
+SHORT_ANSWER = replace(ANSWER, prompt="short-answer", max_output=1024)
 
 NATIVE: Mapping[Native, Task[AnswerInput, AnswerReply]] = {
     "facts": replace(ANSWER, prompt="native-facts", render=_facts_first),
@@ -252,11 +215,20 @@ NATIVE: Mapping[Native, Task[AnswerInput, AnswerReply]] = {
     "walk": replace(ANSWER, prompt="native-walk"),
 }
 
+STYLES: Mapping[str, str] = {
+    "brief": "Be brief. For a fact, one sentence that leads with it. For a question that joins several facts, the "
+    "conclusion first, then the steps. Code, a list or a table only where the question wants one.",
+    "full": "Be as long as the question needs and no longer. Begin with the answer itself. Use headings, lists, tables "
+    "and blocks of code where they help the reader.",
+}
+"""Names of `answer.style`; any other style is the user's own words."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerWishes:
-    """What a user wants of answers by a model: words of one's own, a language, a length in tokens."""
+    """What a user wants of answers by a model: a style, words of one's own, a language, a length in tokens."""
 
+    style: str = ""
     system: str = ""
     language: str = ""
     tokens: int | None = None
@@ -265,7 +237,8 @@ class AnswerWishes:
     def text(self) -> str:
         """What is added to a system message; empty where nothing is wished for."""
         language = f"Answer in this language: {self.language.strip()}." if self.language.strip() else ""
-        wished = "\n\n".join(filter(None, (self.system.strip(), language)))
+        style = STYLES.get(self.style, self.style.strip())
+        wished = "\n\n".join(filter(None, (style, self.system.strip(), language)))
         return f"\n\n{wished}".replace("{{", "{ {") if wished else ""  # no variable of the prompt's
 
     def applied(self, task: Task[In, Out]) -> Task[In, Out]:
@@ -276,34 +249,14 @@ class AnswerWishes:
         return replace(task, prompt=prompt if text else task.prompt, max_output=self.tokens or task.max_output)
 
 
-def answer_so_far(text: str) -> str:
-    """The answer in a reply to any task here that is still being written: its sentences, the last as far as it goes
-    and without its marks, which are not known before it ends.
-
-    For `on_text`, whose pieces are those of a JSON object: join them, and show what this returns for the whole.
+def answer_so_far(reply: str) -> str:
+    """The answer in a reply that is still being written: empty while it may become an abstention, and without what a
+    model that reasons wrote first.
     """
-    from ragways.models.reply import read_partial
+    from ragways.models.reply import after_thinking
 
-    reply = read_partial(text)
-    sentences, answers = reply.get("sentences"), reply.get("answers")
-    if reply.get("answered") is False:
-        return ""
-    if isinstance(sentences, list):
-        return _sentences_so_far([sentence for sentence in sentences if isinstance(sentence, dict)])
-    if isinstance(answers, list):
-        return "; ".join(answer for answer in answers if isinstance(answer, str))
-    answer = reply.get("answer")
-    return answer.strip() if isinstance(answer, str) else ""
-
-
-def _sentences_so_far(sentences: Sequence[Mapping[str, object]]) -> str:
-    written = []
-    for number, sentence in enumerate(sentences, start=1):
-        text, passages = sentence.get("text"), sentence.get("passages")
-        if isinstance(text, str) and text.strip():
-            numbers = passages if isinstance(passages, list) and number < len(sentences) else ()
-            written.append(AnswerSentence(text, tuple(n for n in numbers if isinstance(n, int))).marked)
-    return " ".join(written)
+    text = after_thinking(reply)
+    return "" if ABSTENTION.casefold().startswith(text.strip(" .*\n").casefold()) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,23 +266,16 @@ class RecallInput:
     question: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """What a model says from memory."""
-
-    answered: bool
-    answer: str
-
-
-async def _recall_nothing(given: RecallInput) -> Recalled:  # noqa: ARG001
+async def _recall_nothing(given: RecallInput) -> AnswerReply:  # noqa: ARG001
     """Without a model there is no memory to answer from."""
-    return Recalled(False, "")
+    return AnswerReply(False, "")
 
 
 RECALL = Task(
-    "recall", prompt="recall", reply=Recalled, without=_recall_nothing, temperature=0.7, max_output=512, partial=True
-)
-SHORT_RECALL = replace(RECALL, prompt="short-recall")
+    "recall", prompt="recall", reply=AnswerReply, without=_recall_nothing, temperature=0.7, max_output=2048,
+    from_text=from_text,
+)  # fmt: skip
+SHORT_RECALL = replace(RECALL, prompt="short-recall", max_output=512)
 
 
 ANSWER_TOOL = "final_answer"

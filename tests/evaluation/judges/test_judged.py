@@ -284,7 +284,7 @@ def citation(sentence: int, quote: str = "q", piece: str = "p") -> dict[str, obj
     [
         ("One. [1][2] Two. [3]", (0, 0, 1), ["One.", "Two."]),
         ("Uncited. Cited. [1] Uncited too. Last. [2]", (1, 3), ["Cited.", "Last."]),
-        ("A first. And more of it. [1]", (0,), ["A first. And more of it."]),
+        ("A first. And more of it. [1]", (0,), ["And more of it."]),
         ("Ada; Bo [1][2]\n\nHow it follows.", (0, 0), ["Ada; Bo"]),
         ("One [1] with a mark inside. [1] Two. [2]", (0, 1), ["One with a mark inside.", "Two."]),
         ("No marks at all.", (0, 7), ["No marks at all.", "No marks at all."]),

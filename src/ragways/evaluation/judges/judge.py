@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragways.core.markdown import unmarked
 from ragways.core.types import content_hash
 from ragways.evaluation.metric import Metric, Score
-from ragways.evaluation.question import unmarked
 from ragways.evaluation.record import EvidenceItem, Record
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def answer_of(record: Record) -> str:
 
 def _unmarked(text: str) -> str:
     """Without the marks of citations; its lines stay lines."""
-    return "\n".join(filter(None, map(unmarked, text.splitlines())))
+    return "\n".join(filter(None, (line.rstrip() for line in unmarked(text).splitlines()))).strip()
 
 
 def passages(record: Record) -> list[str]:

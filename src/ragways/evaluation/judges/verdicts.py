@@ -154,7 +154,7 @@ def cited(record: Record) -> list[CitedSentence]:
     for citation in record.citations:
         quotes.setdefault(citation.sentence, []).append(citation.quote)
     numbers = sorted(quotes)
-    said = cited_sentences(record.answer, numbers)
+    said = cited_sentences(record.answer, numbers, len(record.evidence))
     return [CitedSentence(said[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]
 
 

@@ -27,6 +27,9 @@ STREAMED: dict[int | str, dict[str, Any]] = {
 }
 
 
+STYLE = "of an answer by a model: brief, full, or words of one's own; in conversations and on the page full unless set"
+
+
 class QuestionRequest(BaseModel):
     """What is asked, of which documents, and what it may cost."""
 
@@ -52,6 +55,8 @@ class AskRequest(WayToAnswer):
 
     budget: float | None = Field(None, ge=0, le=1000, description="USD that this may spend")
     stream: bool = Field(False, description="send steps and text as they come, as server-sent events")
+    rendered: bool = Field(False, description="give answers as trees of blocks, too, as the page shows them")
+    style: str | None = Field(None, max_length=2000, description=STYLE)
     conversation: str | None = Field(
         None, max_length=64, description="that this belongs to; the question is made whole from the turns before"
     )
@@ -65,6 +70,8 @@ class CompareRequest(QuestionRequest):
     )
     budget: float | None = Field(None, ge=0, le=1000, description="USD that all of them together may spend")
     stream: bool = Field(False, description="send steps, text and answers as they come, as server-sent events")
+    rendered: bool = Field(False, description="give answers as trees of blocks, too, as the page shows them")
+    style: str | None = Field(None, max_length=2000, description=STYLE)
 
 
 @router.get("/paradigms")
@@ -95,7 +102,9 @@ async def me(request: Request, who: Annotated[Caller, Depends(caller("read"))]) 
 @router.post("/collections/{collection}/ask", responses=STREAMED)
 async def ask(request: Request, access: Reading, body: AskRequest) -> Response:
     """Answer a question. Streamed, the events are `rewritten`, `step`, `text`, and at the end `result` or `error`."""
-    arguments = body.model_dump(include={"question", "paradigm", "settings", "where"})
+    arguments = body.model_dump(include={"question", "paradigm", "settings", "where", "rendered"})
+    chat = body.rendered or body.conversation is not None
+    arguments["style"] = body.style or (access.service.chat_style if chat else None)
     if (id := body.conversation) is None:
         return await _answer(request, access, "ask", arguments, body.budget, body.stream)
     kept = access.service.conversations
@@ -116,7 +125,8 @@ async def ask(request: Request, access: Reading, body: AskRequest) -> Response:
 @router.post("/collections/{collection}/compare", responses=STREAMED)
 async def compare(request: Request, access: Reading, body: CompareRequest) -> Response:
     """Answer a question in several ways, with their evidence aligned. Streamed, each `answer` comes as it is there."""
-    arguments = body.model_dump(include={"question", "paradigms", "where"})
+    arguments = body.model_dump(include={"question", "paradigms", "where", "rendered"})
+    arguments["style"] = body.style or (access.service.chat_style if body.rendered else None)
     arguments["paradigms"] = list(dict.fromkeys(PARADIGMS.find(name).name for name in body.paradigms))
     return await _answer(request, access, "compare", arguments, body.budget, body.stream)
 

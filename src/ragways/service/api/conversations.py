@@ -27,11 +27,17 @@ async def listed(access: Reading) -> dict[str, Any]:
 
 
 @router.get("/collections/{collection}/conversations/{id}")
-async def shown(access: Reading, id: str) -> dict[str, Any]:
-    """A conversation with its turns: each question as it was asked and as it was understood, and its answer."""
+async def shown(access: Reading, id: str, rendered: bool = False) -> dict[str, Any]:
+    """A conversation with its turns: each question as it was asked and as it was understood, and its answer; where
+    `rendered` is asked for, as a tree of `blocks`, too.
+    """
     found = access.service.conversations.find(access, id)
-    turns = access.service.conversations.turns(access, id)
-    return {**asdict(found), "turns": [asdict(each) for each in turns]}
+    turns = [asdict(each) for each in access.service.conversations.turns(access, id)]
+    if rendered and turns:
+        answers = {"answers": [[turn["answer"], turn["answer_way"]] for turn in turns]}
+        trees = await access.service.workers.call("blocks", access.collection, answers, tenant=access.caller.tenant)
+        turns = [{**turn, "blocks": blocks} for turn, blocks in zip(turns, trees, strict=True)]
+    return {**asdict(found), "turns": turns}
 
 
 @router.delete("/collections/{collection}/conversations/{id}", status_code=204)

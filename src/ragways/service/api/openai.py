@@ -79,6 +79,7 @@ class RagwaysOptions(BaseModel):
     where: str | None = Field(None, max_length=LONGEST_FILTER)
     settings: dict[str, str | int | float | bool] = Field(default_factory=dict, max_length=40)
     budget: float | None = Field(None, ge=0, le=1000)
+    style: str | None = Field(None, max_length=2000)
 
 
 class ChatRequest(BaseModel):
@@ -253,7 +254,8 @@ class ChatCompletion:
         service, who, budget = self._access.service, self._access.caller, self._body.ragways.budget
         rewritten = await made_whole(self._access, self._turns, self._question, budget)
         left = None if budget is None else max(0.0, budget - rewritten.usd)
-        arguments = {**self._arguments, "question": rewritten.question}
+        style = self._body.ragways.style or service.chat_style
+        arguments = {**self._arguments, "question": rewritten.question, "style": style}
         with service.ledger.hold(who, left) as held:
             result = await service.workers.call(
                 "ask", self._access.collection, arguments, tenant=who.tenant, on_event=on_event, held=held

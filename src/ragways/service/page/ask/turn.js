@@ -1,6 +1,6 @@
 // A question and what came of it: the steps while they happen, the answer, its sources, the way, the cost, and what the reader thinks of it.
 import { html, useEffect, useMemo, useRef, useState } from "../parts/html.js";
-import { AnswerText, Cited, Sources } from "../parts/answer.js";
+import { AnswerText, Sources, Written } from "../parts/answer.js";
 import { api, path } from "../parts/api.js";
 import { count, shown } from "../parts/figures.js";
 import { collectionOf } from "../parts/home.js";
@@ -23,8 +23,7 @@ export function Turn({ collection, turn, again }) {
     ${rewritten && rewritten.question !== question && html`<p class="rewritten soft">Understood as: <em>${shown(rewritten.question)}</em></p>`}
     ${turn.where && html`<p class="soft small">Only documents where <code>${shown(turn.where)}</code></p>`}
     ${running && html`<${Steps} steps=${turn.steps.length ? turn.steps : [{ name: "begins", depth: 0, running: true }]} />`}
-    ${running && turn.text && html`<${Cited} collection=${collection} text=${turn.text} />`}
-    ${result ? answered : !running && turn.text && html`<${Cited} collection=${collection} text=${turn.text} />`}
+    ${result ? answered : turn.blocks.length > 0 && html`<${Written} collection=${collection} blocks=${turn.blocks} />`}
     ${turn.kept && again && html`<p class="soft small">Asked before; what it rested on is not kept. <button type="button" class="quiet" onClick=${again}>Ask again</button></p>`}
     ${stopped && html`<p class="soft">Stopped. Calls that were under way have been called off.</p>`}
     <${Trouble} problem=${problem} />

@@ -1,10 +1,11 @@
 // Ask: a conversation with one collection.
 import { html, useEffect, useRef, useState } from "../parts/html.js";
-import { api, events, path } from "../parts/api.js";
+import { api, events, path, query } from "../parts/api.js";
 import { count, shown } from "../parts/figures.js";
 import { Filter } from "../parts/filter.js";
 import { missing, useHome } from "../parts/home.js";
 import { remember } from "../parts/last.js";
+import { words } from "../parts/markdown.js";
 import { go } from "../parts/router.js";
 import { stepped } from "../parts/steps.js";
 import { Choice, say, Trouble, Waiting } from "../parts/ui.js";
@@ -18,7 +19,7 @@ const next = () => { made += 1; return made; };
 function told(turn, { event, data }) {
   if (event === "rewritten") return { ...turn, rewritten: data };
   if (event === "step") return { ...turn, steps: stepped(turn.steps, data) };
-  if (event === "text") return { ...turn, text: data.restart ? data.text : turn.text + data.text };
+  if (event === "text") return { ...turn, blocks: data.blocks ? [...turn.blocks.slice(0, data.blocks[0]), ...data.blocks[1]] : turn.blocks };
   if (event === "result") return { ...turn, result: data, rewritten: data.rewritten ?? turn.rewritten, running: false };
   return turn;
 }
@@ -39,7 +40,7 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
     fail(null);
     if (!conversation) return undefined;
     load(true);
-    api.get(path`/collections/${collection}/conversations/${conversation}`, abort.signal)
+    api.get(path`/collections/${collection}/conversations/${conversation}` + query({ rendered: true }), abort.signal)
       .then((found) => setTurns(found.turns.map(kept)), (error) => error.name === "AbortError" || fail(error))
       .finally(() => load(false));
     return () => abort.abort();
@@ -50,17 +51,17 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
     const abort = new AbortController(), number = next();
     running.current = abort;
     fail(null);
-    setTurns((old) => [...old, { number, question, paradigm, where, steps: [], text: "", running: true }]);
+    setTurns((old) => [...old, { number, question, paradigm, where, steps: [], blocks: [], running: true }]);
     try {
       if (!here.current) {
         here.current = (await api.post(path`/collections/${collection}/conversations`, {}, abort.signal)).id;
         go("ask", collection, [here.current]);
       }
-      const body = { question, paradigm, where: where || null, stream: true, conversation: here.current };
+      const body = { question, paradigm, where: where || null, stream: true, rendered: true, conversation: here.current };
       for await (const event of events("POST", path`/collections/${collection}/ask`, { body, signal: abort.signal })) {
         change(number, (turn) => told(turn, event));
         if (event.event === "result") remember(collection, event.data);
-        if (event.event === "result") say(event.data.abstained ? "The documents do not tell." : `Answer: ${event.data.answer}`);
+        if (event.event === "result") say(event.data.abstained ? "The documents do not tell." : `Answer: ${words(event.data.blocks)}`);
       }
       change(number, (turn) => turn.running ? { ...turn, running: false, problem: { message: "The answer broke off", cure: "Ask once more." } } : turn);
     } catch (error) {
@@ -87,9 +88,9 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
   </div>`;
 }
 
-// A turn as the server keeps it: without its evidence, so the numbers of passages in it mean nothing any more.
-function kept({ question, whole, way, answer, paradigm }) {
-  return { number: next(), question, rewritten: { question: whole, way }, text: answer.replace(/\s*\[\d{1,4}\]/g, ""), paradigm, steps: [], running: false, kept: true };
+// A turn as the server stores it: without its evidence, so its blocks have no numbers of passages.
+function kept({ question, whole, way, blocks, paradigm }) {
+  return { number: next(), question, rewritten: { question: whole, way }, blocks, paradigm, steps: [], running: false, kept: true };
 }
 
 function Begin({ collection }) {

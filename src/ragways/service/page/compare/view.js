@@ -40,7 +40,7 @@ export default function Compare({ collection }) {
     fail(null);
     set({ question: question.trim(), ways: names.map((name) => ({ name, steps: [], answer: null })), evidence: null });
     try {
-      const body = { question: question.trim(), paradigms: names, where: where.trim() || null, stream: true };
+      const body = { question: question.trim(), paradigms: names, where: where.trim() || null, stream: true, rendered: true };
       for await (const got of events("POST", path`/collections/${collection}/compare`, { body, signal: abort.signal })) {
         set((old) => told(old, got));
         if (got.event === "answer") say(`${got.data.paradigm} is done.`);
@@ -93,7 +93,7 @@ function Way({ collection, way, busy, ways, evidence }) {
     ${!answer && (busy ? html`<${Steps} steps=${way.steps.length ? way.steps : [{ name: "waits", depth: 0, running: true }]} />` : html`<p class="soft">Stopped.</p>`)}
     ${answer?.failed && html`<${Trouble} problem=${{ message: answer.error, cure: answer.cure }} />`}
     ${answer?.evidence && html`
-      <${AnswerText} collection=${collection} result=${answer} />
+      <${AnswerText} collection=${collection} result=${answer} under=${3} />
       ${answer.route && html`<p class="small soft">Took ${shown(answer.route.arm)}: ${shown(answer.route.reason)}</p>`}
       <dl>
         <div class=${least(tokens) ? "least" : ""}><dt>tokens</dt><dd>${whole(tokens(answer))}</dd></div>

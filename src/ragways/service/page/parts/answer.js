@@ -2,12 +2,8 @@
 import { html } from "./html.js";
 import { shown } from "./figures.js";
 import { openDocument } from "./document.js";
+import { Markdown } from "./markdown.js";
 import { share } from "./words.js";
-
-// Text and numbers of passages in turn: "Built in 1801. [2][5]" is "Built in 1801. ", 2, 5.
-export function pieces(text) {
-  return text.split(/(\[\d{1,4}\])/).filter(Boolean).map((part) => /^\[\d{1,4}\]$/.test(part) ? Number(part.slice(1, -1)) : part);
-}
 
 // The place that number n stands for: the cited sentence of that passage, else the whole passage.
 export function place(result, n) {
@@ -25,19 +21,20 @@ function Cite({ collection, result, n }) {
     onClick=${() => openDocument({ collection, ...found })}>${n}</button>`;
 }
 
-export function Cited({ collection, result, text }) {
-  return html`<p class="reading said">${pieces(text).map((part, at) => typeof part === "number" ? html`<${Cite} key=${at} collection=${collection} result=${result} n=${part} />` : shown(part.trimEnd() && part))}</p>`;
+// Blocks of an answer, with its numbers as buttons that open what they stand for.
+export function Written({ collection, result, blocks, under }) {
+  return html`<${Markdown} blocks=${blocks} under=${under} cite=${(n) => html`<${Cite} collection=${collection} result=${result} n=${n} />`} />`;
 }
 
-export function AnswerText({ collection, result }) {
+export function AnswerText({ collection, result, under }) {
   if (result.abstained) {
     return html`<div class="abstained">
       <p class="reading said">${result.evidence.length ? "The documents do not tell, as far as this way could see." : "No answer: nothing was found to rest one on."}</p>
       <${Surety} result=${result} />
     </div>`;
   }
-  return html`<${Cited} collection=${collection} result=${result} text=${result.answer} />
-    ${result.explanation && html`<div class="because soft"><${Cited} collection=${collection} result=${result} text=${result.explanation} /></div>`}
+  return html`<${Written} collection=${collection} result=${result} blocks=${result.blocks} under=${under} />
+    ${result.explanation && html`<div class="because soft"><${Written} collection=${collection} result=${result} blocks=${result.explanation_blocks} under=${under} /></div>`}
     <${Surety} result=${result} />`;
 }
 

