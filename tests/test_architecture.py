@@ -100,3 +100,11 @@ def test_the_base_install_has_no_torch():
     lock = (ROOT.parent.parent / "requirements.lock").read_text()
     assert "\ntorch==" not in lock
     assert "\nonnxruntime==" in lock
+
+
+def test_a_paradigm_is_imported_when_it_is_looked_up():
+    """A question in one way does not pay for the imports of the others."""
+    program = "import sys; from ragways.retrieval.ask import PARADIGMS; PARADIGMS.find('words'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    others = ("agent", "communities", "fused", "knowledge_graph", "rounds", "traversals")
+    assert not {f"ragways.retrieval.{name}" for name in others} & set(done.stdout.split())

@@ -25,7 +25,6 @@ from ragways.pictures.walk_page import (
 )
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
-from ragways.retrieval.traversals import TRAVERSALS
 from tests.apps.conftest import Run
 from tests.fakes import write
 from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, resources
@@ -97,7 +96,7 @@ def test_each_walk_of_an_answer_has_its_picture(index: Index):
     assert linked.entities
 
 
-WINDOW_PATHS = {paradigm.name for paradigm in TRAVERSALS}
+WINDOW_PATHS = {name for name, paradigm in PARADIGMS.items() if "windows" in paradigm.needs}
 GRAPH_WALKS = {"graph-ppr", "hybrid", "iterative", "fast-graph", "fused", "auto"}
 
 

@@ -27,7 +27,7 @@ from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 from tests.index.windows.graphs import Graph, graph
 
-PARADIGMS = traversals.TRAVERSALS
+PARADIGMS = tuple(one for one in vars(traversals).values() if isinstance(one, Paradigm))
 
 # The formulas, transcribed. A window or sentence with the same text as another is that one.
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import UsageError
 from ragways.core.registry import Registry
@@ -19,52 +19,58 @@ from ragways.core.stream import OnText, current_stream, streaming
 from ragways.core.text import counted
 from ragways.core.trace import Budget, Span, Usage, span, spending
 from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Query, answer_html, shortened
-from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
 from ragways.retrieval.answer import retrieval_only
-from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
-from ragways.retrieval.flat import HYBRID_WORDS, LLM_ONLY, NAIVE, WORDS
-from ragways.retrieval.fused import FUSED
-from ragways.retrieval.knowledge_graph import KG
-from ragways.retrieval.light import LIGHT
-from ragways.retrieval.pagerank import FAST_GRAPH, GRAPH_PPR, HYBRID
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.rounds import ITERATIVE, RECURSIVE
-from ragways.retrieval.routing.auto import auto_paradigm, decision_of
-from ragways.retrieval.routing.router import Decision
-from ragways.retrieval.support import with_support
-from ragways.retrieval.traversals import TRAVERSALS
 
-
-def _find(name: str) -> Paradigm:
-    return PARADIGMS.find(name)
-
+if TYPE_CHECKING:
+    from ragways.retrieval.routing.router import Decision
 
 PARADIGMS: Registry[Paradigm] = Registry(
     "ragways.paradigms",
     "paradigm",
     Paradigm,
-    (
-        LLM_ONLY,
-        NAIVE,
-        WORDS,
-        HYBRID_WORDS,
-        RECURSIVE,
-        KG,
-        COMMUNITY_GLOBAL,
-        COMMUNITY_LOCAL,
-        GRAPH_PPR,
-        HYBRID,
-        ITERATIVE,
-        LIGHT,
-        FAST_GRAPH,
-        *TRAVERSALS,
-        AGENT_VECTOR,
-        AGENT_GRAPH,
-        FUSED,
-        auto_paradigm(_find),
-    ),
+    later={
+        name: f"ragways.retrieval.{place}"
+        for name, place in (
+            ("llm-only", "flat:LLM_ONLY"),
+            ("naive", "flat:NAIVE"),
+            ("words", "flat:WORDS"),
+            ("hybrid-words", "flat:HYBRID_WORDS"),
+            ("recursive", "rounds:RECURSIVE"),
+            ("kg", "knowledge_graph:KG"),
+            ("community-global", "communities:COMMUNITY_GLOBAL"),
+            ("community-local", "communities:COMMUNITY_LOCAL"),
+            ("graph-ppr", "pagerank:GRAPH_PPR"),
+            ("hybrid", "pagerank:HYBRID"),
+            ("iterative", "rounds:ITERATIVE"),
+            ("light", "light:LIGHT"),
+            ("fast-graph", "pagerank:FAST_GRAPH"),
+            ("basic-retrieval", "traversals:BASIC_RETRIEVAL"),
+            ("query-traversal", "traversals:QUERY_TRAVERSAL"),
+            ("kg-traversal", "traversals:KG_TRAVERSAL"),
+            ("triangulation-average", "traversals:TRIANGULATION_AVERAGE"),
+            ("triangulation-3d", "traversals:TRIANGULATION_3D"),
+            ("triangulation-full", "traversals:TRIANGULATION_FULL"),
+            ("llm-guided", "traversals:LLM_GUIDED"),
+            ("agent-vector", "agent:AGENT_VECTOR"),
+            ("agent-graph", "agent:AGENT_GRAPH"),
+            ("fused", "fused:FUSED"),
+            ("auto", "ask:AUTO"),
+        )
+    },
 )
+"""Each is imported when it is first looked up."""
+
+
+def __getattr__(name: str) -> Paradigm:
+    """`AUTO`, made when it is looked up, as it chooses among the others."""
+    if name != "AUTO":
+        raise AttributeError(name)
+    from ragways.retrieval.routing.auto import auto_paradigm
+
+    return auto_paradigm(PARADIGMS.find)
+
 
 LONGEST_QUESTION = 8000
 """Characters. What is longer is a document, not a question."""
@@ -97,7 +103,10 @@ class Result:
     @property
     def route(self) -> Decision | None:
         """Which way the router took and why; None where the question was asked in one way from the start."""
-        return decision_of(self.trace)
+        from ragways.retrieval.routing.router import Decision
+
+        attached = (found for step in self.trace.walk() for found in step.attachments)
+        return next((found for found in attached if isinstance(found, Decision)), None)
 
     def __repr__(self) -> str:
         usage = self.usage
@@ -154,6 +163,8 @@ async def ask(
             raise UsageError(f"{name} gives {kind}, not an Answer", "end it with answer(use), or use retrieve")
         _check_documents(use, name, answer.evidence.hits)
         if use.support and answer.citations:
+            from ragways.retrieval.support import with_support
+
             answer = await with_support(use.reader, answer)
         if (stream := current_stream()) is not None:
             stream.end(answer.full_text, answer.evidence.texts)

@@ -324,54 +324,52 @@ def build_llm_guided(
 
 _NEEDS = frozenset({"vectors", "windows"})
 
-TRAVERSALS = (
-    Paradigm(
-        "basic-retrieval",
-        "The windows nearest the question, one after the other, until a sentence beats the next; no traversal.",
-        "W",
-        _NEEDS,
-        build_basic_retrieval,
-    ),
-    Paradigm(
-        "query-traversal",
-        "A walk from window to window, always to the neighbour nearest the question.",
-        "W",
-        _NEEDS,
-        build_query_traversal,
-    ),
-    Paradigm(
-        "kg-traversal",
-        "A walk to the window most similar to the current one, past what was read already.",
-        "W",
-        _NEEDS,
-        build_kg_traversal,
-    ),
-    Paradigm(
-        "triangulation-average",
-        "A walk by the mean similarity of question, current window and next.",
-        "W",
-        _NEEDS,
-        build_triangulation_average,
-    ),
-    Paradigm(
-        "triangulation-3d",
-        "A walk by the centroid of question, current window and next, in three dimensions.",
-        "W",
-        _NEEDS,
-        build_triangulation_3d,
-    ),
-    Paradigm(
-        "triangulation-full",
-        "A walk by the centroid of question, current window and next, in the full dimension.",
-        "W",
-        _NEEDS,
-        build_triangulation_full,
-    ),
-    Paradigm(
-        "llm-guided",
-        "A walk on which the model picks the next window from previews, or stops.",
-        "W",
-        _NEEDS,
-        build_llm_guided,
-    ),
+BASIC_RETRIEVAL = Paradigm(
+    "basic-retrieval",
+    "The windows nearest the question, one after the other, until a sentence beats the next; no traversal.",
+    "W",
+    _NEEDS,
+    build_basic_retrieval,
+)
+QUERY_TRAVERSAL = Paradigm(
+    "query-traversal",
+    "A walk from window to window, always to the neighbour nearest the question.",
+    "W",
+    _NEEDS,
+    build_query_traversal,
+)
+KG_TRAVERSAL = Paradigm(
+    "kg-traversal",
+    "A walk to the window most similar to the current one, past what was read already.",
+    "W",
+    _NEEDS,
+    build_kg_traversal,
+)
+TRIANGULATION_AVERAGE = Paradigm(
+    "triangulation-average",
+    "A walk by the mean similarity of question, current window and next.",
+    "W",
+    _NEEDS,
+    build_triangulation_average,
+)
+TRIANGULATION_3D = Paradigm(
+    "triangulation-3d",
+    "A walk by the centroid of question, current window and next, in three dimensions.",
+    "W",
+    _NEEDS,
+    build_triangulation_3d,
+)
+TRIANGULATION_FULL = Paradigm(
+    "triangulation-full",
+    "A walk by the centroid of question, current window and next, in the full dimension.",
+    "W",
+    _NEEDS,
+    build_triangulation_full,
+)
+LLM_GUIDED = Paradigm(
+    "llm-guided",
+    "A walk on which the model picks the next window from previews, or stops.",
+    "W",
+    _NEEDS,
+    build_llm_guided,
 )

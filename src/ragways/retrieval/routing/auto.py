@@ -18,7 +18,7 @@ from annotated_types import Ge
 from ragways.core.errors import UsageError
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
-from ragways.core.trace import Span, current_span
+from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.reading.answers import IN_ORDER, USUAL
 from ragways.retrieval.answer import answer, is_retrieval_only
@@ -248,8 +248,3 @@ def checked(router: Router, name: str, find: Find) -> Router:
     if unknown:
         raise UsageError(f"{name} has features that are not there: {', '.join(unknown[:5])}", cure)
     return router
-
-
-def decision_of(trace: Span) -> Decision | None:
-    """What the router decided on the way to an answer; None where none was asked."""
-    return next((found for step in trace.walk() for found in step.attachments if isinstance(found, Decision)), None)
