@@ -45,7 +45,7 @@ def test_a_tree_has_each_thing_that_the_model_wrote():
 
 def test_citations_are_those_of_lists_and_tables_and_never_of_code():
     assert claims(ANSWER, 3) == [
-        Claim("Set timeout on the call", (1,)),
+        Claim("Set timeout on the call.", (1,)),
         Claim("The default is none", (2,)),
         Claim("A pair sets both limits", (1, 3)),
         Claim("seconds to reach the host", (2,)),
@@ -57,11 +57,14 @@ def test_citations_are_those_of_lists_and_tables_and_never_of_code():
     ("text", "wanted"),
     [
         ("Ness built it. [1]", [Claim("Ness built it.", (1,))]),
-        ("Ness built it [1].", [Claim("Ness built it", (1,))]),
-        ("Ness built it [1][3]. It burnt [2, 3].", [Claim("Ness built it", (1, 3)), Claim("It burnt", (2, 3))]),
-        ("It is old. Ness built it [1]. So.", [Claim("Ness built it", (1,))]),
+        ("Ness built it [1].", [Claim("Ness built it.", (1,))]),
+        ("Ness built it [1][3]. It burnt [2, 3].", [Claim("Ness built it.", (1, 3)), Claim("It burnt.", (2, 3))]),
+        ("It is old. Ness built it [1]. So.", [Claim("Ness built it.", (1,))]),
         ("Ness 建造了它。[1] 它烧毁了。[2]", [Claim("Ness 建造了它。", (1,)), Claim("它烧毁了。", (2,))]),
-        ("As [1] says, Ness built it.", [Claim("As", (1,))]),
+        ("As [1] says, Ness built it.", [Claim("As says, Ness built it.", (1,))]),
+        ("[1] says x. [2] says y.", [Claim("says x.", (1,)), Claim("says y.", (2,))]),
+        ("One [1] with a mark inside. [2] Two. [3]", [Claim("One with a mark inside.", (1, 2)), Claim("Two.", (3,))]),
+        ("[Install guide [1]](https://a.example)", []),
         ("[2] Ness built it.", [Claim("Ness built it.", (2,))]),
         ("`items[1]` and ``a[2]``", []),
         ("items[0], [9] and [1](https://a.example)", []),
@@ -100,6 +103,12 @@ def test_blocks_without_a_citation_are_named_where_they_stand():
     assert lacking("# Head\n\nOne [1].") == []
     assert lacking("One.", 0) == [], "where no passage was shown, nothing can be cited"
     assert lacking("One [7].") == ["One [7]."], "a passage that was not shown is no source"
+    assert lacking("It is 4.\n\n[1][2]") == [], "marks in a line of their own"
+    assert lacking("1. **Install**\n   - Run x [1]\n2. **Configure**\n   - Set y [2]\n   - Or z\n") == [
+        "2. **Configure**\n   - Set y [2]\n   - Or z", "- Or z",
+    ]  # fmt: skip
+    assert lacking("- a [1]\n-\n\n<br>\n\n</details>") == [], "what says nothing needs no source"
+    assert lacking("a [1]\r- x\r- y\r") == ["- x", "- y"]
 
 
 def test_what_a_colon_leads_to_is_cited_with_it_and_code_by_its_neighbours():
@@ -138,3 +147,10 @@ def test_no_text_takes_long(text: str):
 def test_what_lies_too_deep_is_shown_as_it_stands():
     assert tree(">" * 5_000 + " deep") == [["pre", {}, ">" * 5_000 + " deep"]]
     assert found(tree("> " * 20 + "deep"), "p") == [["p", {}, "deep"]]
+
+
+def test_formulas_stand_as_they_are():
+    text = r"So \(y^2\) and \[ a_{[1]} \] and $x_1$ cost $5 [1] or $6."
+    assert tree(text, 3) == [
+        ["p", {}, r"So \(y^2\) and \[ a_{[1]} \] and $x_1$ cost $5 ", ["cite", {"n": 1}], " or $6."]
+    ]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ragways.core.outgoing import outgoing, settled
 from ragways.core.stream import OutgoingText
+from ragways.core.types import Evidence, Hit, Hits, Piece, Query
 from tests.rendered import dangers
 
 EVIDENCE = ["See https://docs.example.com/guide?x=1. Mirrors: http://ok.example and (https://ok.example/a)."]
@@ -67,7 +68,18 @@ def test_what_is_harmless_is_untouched(text: str):
         ("![a [x](https://evil.example/1)](https://evil.example/2)", "a x"),
         ("<https://evil.example/?q>", "`https://evil.example/?q`"),
         ("go to https://evil.example/?q=1. Now", "go to `https://evil.example/?q=1`. Now"),
-        ("[t][x]\n\n[x]: https://evil.example/r", "[t][x]\n\n"),
+        ("[t][x]\n\n[x]: https://evil.example/r", "[t][x]\n\n`[x]: https://evil.example/r`"),
+        ("> - [1]: https://evil.example/r\n> - a", "> - `[1]: https://evil.example/r`\n> - a"),
+        ("Use the <a> element or <img>.", "Use the &lt;a> element or &lt;img>."),
+        ("_https://evil.example/q_", "_`https://evil.example/q`_"),
+        ('<div class="x"style="background:url(//evil.example)">a</div>', None),
+        ('<p title="x"onmouseover=alert(1)>', None),
+        ("<details>\n```\n</details>\n\n![x](https://evil.example/q)\n\n```\n", None),
+        ("<!-- n\n~~~\n-->\n![x](https://evil.example/q)\n", None),
+        ("<pre>\n```\n</pre>\n![x](https://evil.example/q)", None),
+        ("t[^1]\n\n[^1]: ![x](https://evil.example)\n", "t[^1]\n\n[^1]: x\n"),
+        ("t[^1]\n\n[^1]: note\n\n    ![x](https://evil.example/q)\n", "t[^1]\n\n[^1]: note\n\n    x\n"),
+        ("[^1]: <img src=//evil.example/q>", None),
         ("> - [a](https://evil.example) `[a](https://evil.example)`", "> - a `[a](https://evil.example)`"),
         ("| x \\| [q](https://evil.example) |\n|--|\n| y |", "| x \\| q |\n|--|\n| y |"),
         ('<img src="https://evil.example/p" alt="a chart"> x', "a chart x"),
@@ -105,7 +117,8 @@ PIECES = st.sampled_from([
     "www.evil.example ", "https://ok.example/a ", "<https://evil.example/c>", "<img src=https://evil.example/i alt=x>",
     "<b>", "<div>\n", "</div>\n", "<a href='https://evil.example/a'>", "<script>", "<", "!", "\\",
     "[x]: https://evil.example/r\n", "[t][x]", "![t][x]", "[y]: https://ok.example/a\n", "[t][y]", "![t][y]", "[1]",
-    "[2, 3]", "**", "_", "    ", "\t", "&#x68;ttps:", "//evil.example", "'", '"', "{", "=", "---\n", "]]", "\r\n",
+    "[2, 3]", "**", "_", "    ", "\t", "&#x68;ttps:", "//evil.example", "<pre>\n", "</pre>\n", "<!--\n", "-->\n",
+    "<details>\n", "</details>\n", "[^1]: ", "<p title=\"x\"style=\"a\">", "'", '"', "{", "=", "---\n", "]]", "\r\n",
 ])  # fmt: skip
 
 
@@ -120,6 +133,12 @@ def test_no_text_and_no_beginning_of_one_leads_elsewhere(text: str):
         assert not dangers(outgoing(part[: settled(part)], EVIDENCE), EVIDENCE)
 
 
+def evidence_of(*texts: str) -> Evidence:
+    pieces = [Piece(f"c{n}", "chunk", "article:1", "", text, 0, len(text), 9) for n, text in enumerate(texts)]
+    hits = tuple(Hit(piece, 1.0) for piece in pieces)
+    return Evidence(Hits(Query("?"), hits), hits, 9)
+
+
 def streamed(text: str, evidence: list[str]) -> list[tuple[str, bool]]:
     pieces: list[tuple[str, bool]] = []
 
@@ -127,7 +146,7 @@ def streamed(text: str, evidence: list[str]) -> list[tuple[str, bool]]:
         pieces.append((text, restart))
 
     listener = OutgoingText(take)
-    listener.shown(evidence)
+    listener.shown(evidence_of(*evidence))
     for at in range(0, len(text), 3):
         listener(text[at : at + 3], restart=at == 0)
     listener.end()
@@ -147,6 +166,18 @@ def test_a_stream_waits_for_the_end_of_a_link_and_no_longer():
     assert text == "One two bad three four five."
     assert all("evil" not in piece for piece in pieces)
     assert pieces[0].startswith("One")
+
+
+def test_after_tools_that_left_no_evidence_nothing_is_allowed():
+    assert outgoing("[a](https://evil.example)", []) == "a"
+
+
+@pytest.mark.parametrize("part", ["- see www.evil.example and `x`\n", "x = 1\n"])
+def test_a_long_stream_does_not_take_time_with_the_square_of_its_length(part: str):
+    text = ("```\n" if part.startswith("x") else "") + part * (8_000 // len(part))
+    began = time.process_time()
+    streamed(text, EVIDENCE)
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("text", ["[x](" * 20_000, "![" * 20_000, "<a " * 30_000, "https://e.example/a " * 1_000])

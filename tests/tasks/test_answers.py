@@ -73,6 +73,26 @@ def test_a_text_that_cites_something_is_an_answer_though_it_begins_as_a_refusal(
     assert outcome_of(text).value == AnswerReply(True, text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is no information about Windows.\n\nOn Linux, run:\n\n- `make`",
+        "I do not know. " + "But there is more. " * 30,
+    ],
+)
+def test_a_refusal_that_goes_on_to_tell_something_is_an_answer(text: str):
+    assert outcome_of(text).value == AnswerReply(True, text.strip())
+
+
+@pytest.mark.parametrize(
+    ("wrote", "text"),
+    [("\n\n    def f():\n        pass\n\n", "    def f():\n        pass"), ("a [1].\r\n\r\nb\r", "a [1].\n\nb")],
+)
+def test_line_ends_are_of_one_kind_and_the_first_line_keeps_its_indentation(wrote: str, text: str):
+    assert outcome_of(wrote).value.text == text
+    assert answer_so_far(wrote) == text
+
+
 def test_thinking_is_no_part_of_the_answer():
     assert outcome_of("<think>[9] hm {</think>Ness [1]").value == AnswerReply(True, "Ness [1]")
 

@@ -14,12 +14,14 @@ from rich.markdown import CodeBlock, Markdown, MarkdownElement
 from rich.text import Text
 
 from ragways.apps.terminal import BEGUN_ANEW
-from ragways.core.markdown import MOST_PASSAGES, blocks, tokens_of
+from ragways.core.markdown import blocks, tokens_of
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
     from rich.console import Console, ConsoleOptions, RenderResult
+
+    from ragways.core.types import Evidence
 
 UNCITED = "(cites no passage)"
 
@@ -115,9 +117,9 @@ class MarkdownWriter:
         self._passages = 0
         self.wrote = False
 
-    def shown(self, evidence: Sequence[str]) -> None:
-        """The texts that the model is shown: without any, no block lacks a citation."""
-        self._passages = MOST_PASSAGES if evidence else 0
+    def shown(self, evidence: Evidence | None) -> None:
+        """What the model is shown: without any passage, no block lacks a citation."""
+        self._passages = 0 if evidence is None else len(evidence.items)
 
     def __call__(self, text: str, *, restart: bool = False) -> None:
         if restart and self.wrote:

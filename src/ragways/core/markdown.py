@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -25,13 +26,15 @@ MOST_PASSAGES = 999
 MARKS = r"\[[1-9]\d{0,2}(?:\s*[,;]\s*[1-9]\d{0,2})*\]"
 _MARK = re.compile(MARKS)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)")
-_ADDRESS_START = re.compile(r"(?<![\w/.@-])(?:(?:https?|ftp)://|www\.)(?=\w)", re.IGNORECASE)
+_ADDRESS_START = re.compile(r"(?<![a-zA-Z0-9])(?:(?:https?|ftp)://|www\.)(?=\w)", re.IGNORECASE)
 _ADDRESS = re.compile(r"[^\s<>`|\"\\\[\]]+")
 _LOOSE_TAG = re.compile(
     r"<(?:img|script|iframe|object|embed|svg|link|style|form|video|audio|source|input|base|meta)\s[^<>]*=[^<>]*>?"
     r"|<a\s[^<>]*href\s*=[^<>]*>?",
     re.IGNORECASE,
 )
+_MATH = re.compile(r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$(?=[^\s$])[^$\n]*?[^\s$]\$(?!\d)", re.DOTALL)
+_TAGS = re.compile(r"</?[a-zA-Z][^<>]*>")
 _TRAILING = "?!.,:;*_~'\")]}"
 _NESTING = 100
 _LONGEST, _MOST_BRACKETS = 100_000, 2_000
@@ -61,23 +64,28 @@ class AnswerBlock:
     numbers: list[int] = field(default_factory=list)
     text: str = ""
     cited: bool = False
+    inside: list[AnswerBlock] = field(default_factory=list)
 
 
 # The parser
 
 
 @cache
-def parser(*, tags: bool = False) -> MarkdownIt:
+def parser(*, tags: bool = False, notes: bool = False) -> MarkdownIt:
     """CommonMark with tables and strikethrough. Tokens of links, images, addresses and citations have their place in
     the text of their block as `meta["at"]`. With `tags`, HTML tags are tokens and citations are text, as for other
-    programs; else the other way round.
+    programs; else the other way round. With `notes`, footnotes (`[^1]: …`, and what is indented below) are text.
     """
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import reference
     from markdown_it.rules_inline import autolink, html_inline, image, link
 
     made = MarkdownIt("commonmark", {"html": tags, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
     made.disable("html_block")
     made.validateLink = lambda _: True  # type: ignore[method-assign, assignment]  # whoever shows it decides; see core/outgoing.py
+    if notes:
+        made.disable("code")
+        made.block.ruler.at("reference", _no_note(reference))
     for rule in (autolink, html_inline, image, link):
         made.inline.ruler.at(rule.__name__, _with_place(rule))
     made.inline.ruler.at("text", _text)
@@ -86,6 +94,7 @@ def parser(*, tags: bool = False) -> MarkdownIt:
         made.inline.ruler.after("html_inline", "loose tag", _with_place(_loose_tag))
     else:
         made.inline.ruler.before("link", "cite", _cite)
+        made.inline.ruler.before("escape", "math", _math)
     return made
 
 
@@ -109,6 +118,15 @@ def _as_code(text: str) -> Token:
     from markdown_it.token import Token
 
     return Token("code_block", "code", 0, content=text, map=[0, text.count("\n") + 1])
+
+
+def _no_note(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callable[[StateBlock, int, int, bool], bool]:
+    def referenced(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        if state.src.startswith("[^", state.bMarks[start] + state.tShift[start]):
+            return False
+        return rule(state, start, end, silent)
+
+    return referenced
 
 
 def _with_place(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
@@ -180,12 +198,22 @@ def _cite(state: StateInline, silent: bool) -> bool:
     if found is None or state.linkLevel or state.src.startswith("(", found.end()):
         return False
     numbers = [int(number) for number in re.findall(r"\d+", found[0])]
-    if not all(1 <= number <= state.env.get("shown", MOST_PASSAGES) for number in numbers):
+    if silent or not all(1 <= number <= state.env.get("shown", MOST_PASSAGES) for number in numbers):
+        return False  # silent: where a link's text ends is looked for, and a citation in it is a part of that text
+    token = state.push("cite", "cite", 0)
+    token.content = found[0]
+    token.meta = {"at": (state.pos, found.end()), "numbers": numbers}
+    state.pos = found.end()
+    return True
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    """A formula, as its signs stand: nothing in it is Markdown."""
+    found = _MATH.match(state.src, state.pos, state.posMax) if state.src[state.pos] in "\\$" else None
+    if found is None:
         return False
     if not silent:
-        token = state.push("cite", "cite", 0)
-        token.content = found[0]
-        token.meta = {"at": (state.pos, found.end()), "numbers": numbers}
+        state.append_pending(found[0])
     state.pos = found.end()
     return True
 
@@ -210,7 +238,7 @@ def places_in(source: str, token: Token, begin: int) -> list[int] | None:
 
 def line_starts(source: str) -> list[int]:
     """Where each line begins, and the end of the text."""
-    starts = [0, *(match.end() for match in re.finditer("\n", source))]
+    starts = [0, *(match.end() for match in re.finditer("\r\n?|\n", source))]
     return [*starts, *[len(source)] * (2 if starts[-1] != len(source) else 1)]
 
 
@@ -247,22 +275,38 @@ def claims(text: str, shown: int = MOST_PASSAGES) -> list[Claim]:
 
 
 def _claims_of(children: Sequence[Token], above: str) -> list[Claim]:
-    """The claims of one line of text. Marks that stand first, or alone, belong to what follows, or to what is above."""
-    found: list[tuple[str, list[int]]] = []
-    before, marked = "", False
+    """The claims of one line of text: the sentence that a citation stands in, or right behind. Where a line begins with
+    a citation, they stand before what they belong to; one that stands alone belongs to what is above.
+    """
+    whole, marks = "", list[tuple[int, list[int]]]()
     for child in children:
-        if child.type != "cite":
-            plain = plain_text([child])
-            marked = marked and not any(sign.isalnum() for sign in plain)
-            before += plain
-        elif marked and found:
-            found[-1][1].extend(child.meta["numbers"])
+        if child.type == "cite":
+            marks.append((len(whole), child.meta["numbers"]))
         else:
-            sentence = [one for one in _SENTENCE_END.split(before.strip()) if any(sign.isalnum() for sign in one)]
-            found.append((sentence[-1].strip() if sentence else "", list(child.meta["numbers"])))
-            before, marked = "", True
-    whole = plain_text(children)
-    return [Claim(text or whole or above, tuple(dict.fromkeys(numbers))) for text, numbers in found]
+            whole += plain_text([child])
+    borders = [0, *(match.end() for match in _SENTENCE_END.finditer(whole)), len(whole)]
+    spans = [(start, end) for start, end in pairwise(borders) if _says_something(whole[start:end])]
+    leading = bool(marks) and not _says_something(whole[: marks[0][0]])
+    found: dict[tuple[int, int], list[int]] = {}
+    for at, numbers in marks:
+        if leading:
+            chosen = next((span for span in spans if span[0] >= at), spans[-1] if spans else (0, 0))
+        else:
+            chosen = next((span for span in reversed(spans) if span[0] < at), (0, 0))
+        found.setdefault(chosen, []).extend(numbers)
+    return [
+        Claim(_tidy(whole[start:end]) or above, tuple(dict.fromkeys(numbers)))
+        for (start, end), numbers in sorted(found.items())
+    ]
+
+
+def _tidy(sentence: str) -> str:
+    """Without the blanks that a citation left."""
+    return re.sub(r" +(?=[.,;:!?])", "", " ".join(sentence.split()))
+
+
+def _says_something(text: str) -> bool:
+    return any(sign.isalnum() for sign in _TAGS.sub("", text))
 
 
 def plain_text(children: Sequence[Token]) -> str:
@@ -302,16 +346,19 @@ def unmarked(text: str) -> str:
 def blocks(tokens: Sequence[Token]) -> list[AnswerBlock]:
     """The blocks of an answer that can cite something, in order, and whether each is cited.
 
-    Headings state nothing. A paragraph that ends in a colon and what it leads to are cited together, and code is cited
-    by the text before or after it.
+    Headings state nothing. A paragraph that ends in a colon and what it leads to are cited together, code is cited by
+    the text before or after it, and an item of a list by the items below it.
     """
     found: list[AnswerBlock] = []
     open_blocks: list[AnswerBlock] = []
     for token in tokens:
         if token.type in ("list_item_open", "table_open") or (token.type == "paragraph_open" and not open_blocks):
             first, end = token.map or (0, 0)
-            open_blocks.append(AnswerBlock(token.type.removesuffix("_open"), first, end, token))
-            found.append(open_blocks[-1])
+            block = AnswerBlock(token.type.removesuffix("_open"), first, end, token)
+            if open_blocks:
+                open_blocks[-1].inside.append(block)
+            open_blocks.append(block)
+            found.append(block)
         elif token.type in ("fence", "code_block") and not open_blocks:
             first, end = token.map or (0, 0)
             found.append(AnswerBlock("code", first, end, token))
@@ -326,12 +373,16 @@ def blocks(tokens: Sequence[Token]) -> list[AnswerBlock]:
         ):
             open_blocks.pop()
     _pass_on(found)
-    return found
+    return [block for block in found if block.kind == "code" or block.numbers or _says_something(block.text)]
 
 
 def _pass_on(found: list[AnswerBlock]) -> None:
     for block in found:
         block.cited = bool(block.numbers)
+    for before, block in pairwise(found):
+        before.cited = before.cited or (block.cited and not _says_something(block.text))  # marks in a line of their own
+    for block in reversed(found):
+        block.cited = block.cited or (bool(block.inside) and all(one.cited for one in block.inside))
     for block, after in pairwise(found):
         block.cited = block.cited or (block.kind == "code" and after.cited and after.kind == "paragraph")
     for number, block in enumerate(found):
@@ -356,10 +407,15 @@ def uncited(text: str, shown: int) -> list[tuple[int, int]]:
         return []
     starts = line_starts(text)
     return [
-        (starts[block.first], len(text[: starts[block.end]].rstrip()))
+        (starts[block.first] + _indentation(text, starts[block.first]), len(text[: starts[block.end]].rstrip()))
         for block in blocks(tokens_of(text, shown))
         if not block.cited
     ]
+
+
+def _indentation(text: str, start: int) -> int:
+    line = text[start:].partition("\n")[0]
+    return len(line) - len(line.lstrip())
 
 
 # The tree

@@ -30,7 +30,7 @@ _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);", re.IGNORECASE)
 _LINKED = frozenset({"http", "https", "ftp", "mailto"})
 _MAY_ACT = re.compile(r"\]\s*[(:\[]|<[a-zA-Z/!?]|://|\bwww\.|!\[", re.IGNORECASE)
 _TAG_NAME = re.compile(r"</?([a-zA-Z][\w-]*)")
-_ATTRIBUTE = re.compile(r"\s([a-zA-Z_:@][\w:.@-]*)\s*=")
+_ATTRIBUTE = re.compile(r"[\s\"'/]([a-zA-Z_:@][\w:.@-]*)\s*=")
 _ALT = re.compile(r"""\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
 _HARMLESS = re.compile(r"align|alt|class|colspan|dir|height|id|lang|open|reversed|rowspan|start|title|type|width")
 _ACTIVE = re.compile(
@@ -40,22 +40,25 @@ _ACTIVE = re.compile(
 """Elements that load or run something, or lead somewhere."""
 _IN_ADDRESS = r"[\w%#?&=/~+$@\-]"
 
+_NOTE = re.compile(r"^[ \t>]*\[\^[^\]\n]+\]:", re.MULTILINE)
+_LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
+
 Edit = tuple[int, int, str]
 
 
-def outgoing(text: str, evidence: Sequence[str] = ()) -> str:
+def outgoing(text: str, evidence: Sequence[str] | None = None) -> str:
     """The answer as it may be handed to a program that renders Markdown. `evidence`: the texts that were shown with the
-    question, addresses of their documents included; none where the model answered from memory.
+    question, addresses of their documents included; None where the model answered from memory.
     """
     if not _MAY_ACT.search(text):
         return text
     if too_long(text) or too_deep(parser(tags=True).parse(text)):
         return _fenced(text)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    shown = "\n".join(evidence)
+    shown = "\n".join(evidence or ())
 
     def allowed(address: str) -> bool:
-        return not shown or stands_in(address, shown)
+        return evidence is None or stands_in(address, shown)
 
     for _ in range(_ROUNDS):
         edits = _edits(text, allowed)
@@ -78,11 +81,15 @@ def _fenced(text: str) -> str:
 
 def _followed(text: str, allowed: Callable[[str], bool]) -> bool:
     """Whether a plain parser, which knows no citations and no bare addresses, still sees a link or an image."""
-    for token in _plain().parse(text):
+    for token in (*_plain().parse(text), *_plain(html=True).parse(text)):
+        if token.type == "html_block" and acts(token.content):
+            return True
         for child in token.children or []:
             if child.type == "image" and not _PICTURE.match(str(child.attrs["src"])):
                 return True
             if child.type == "link_open" and not _known(unescape(str(child.attrs["href"])), allowed):
+                return True
+            if child.type == "html_inline" and acts(child.content):
                 return True
     return False
 
@@ -123,9 +130,9 @@ def _plain(*, html: bool = False) -> MarkdownIt:
 
 def _edits(text: str, allowed: Callable[[str], bool]) -> list[Edit]:
     env: dict[str, object] = {}
-    tokens = parser(tags=True).parse(text, env)
+    tokens = parser(tags=True, notes=_NOTE.search(text) is not None).parse(text, env)
     starts = line_starts(text)
-    if definitions := _definitions(env, starts, allowed):
+    if definitions := _definitions(text, env, starts, allowed):
         return definitions
     edits = _html_blocks(text, starts)
     for token, places in inline_places(text, tokens):
@@ -150,6 +157,7 @@ def _edited(text: str, edits: list[Edit]) -> str:
 def _inline(token: Token, allowed: Callable[[str], bool]) -> list[Edit]:
     """Edits of one line of text, in places of its own text."""
     edits: list[Edit] = []
+    linked = False  # inside `<a href=…>`
     for child in token.children or []:
         start, end = child.meta.get("at", (0, 0))
         label_end = child.meta.get("label_end", -1)
@@ -163,7 +171,9 @@ def _inline(token: Token, allowed: Callable[[str], bool]) -> list[Edit]:
         elif child.type == "address" and not _known(_with_scheme(child.content), allowed):
             edits.append((start, end, _as_code(child.content, token)))
         elif child.type == "html_inline" and acts(child.content):
-            edits.append((start, end, _as_text(child.content)))
+            closed = linked and child.content.lower().startswith("</a")
+            linked = not closed and (linked or "href" in child.content.lower())
+            edits.append((start, end, "" if closed else _as_text(child.content)))
     return edits
 
 
@@ -179,17 +189,24 @@ def _with_scheme(address: str) -> str:
     return address if "://" in address else f"http://{address}"
 
 
-def _definitions(env: dict[str, object], starts: list[int], allowed: Callable[[str], bool]) -> list[Edit]:
-    """Definitions of addresses, `[name]: address`, that no link may have: the line goes, and what names it is text."""
+def _definitions(text: str, env: dict[str, object], starts: list[int], allowed: Callable[[str], bool]) -> list[Edit]:
+    """Definitions of addresses, `[name]: address`, that no link may have: they are set as code."""
     references = env.get("references")
     every = [*references.values()] if isinstance(references, dict) else []
     again = env.get("duplicate_refs")
     every += again if isinstance(again, list) else []
     return [
-        (starts[one["map"][0]], starts[one["map"][1]], "")
+        (start := starts[one["map"][0]], end := starts[one["map"][1]], _line_as_code(text[start:end]))
         for one in every
         if not _known(unescape(str(one["href"])), allowed)
     ]
+
+
+def _line_as_code(line: str) -> str:
+    prefix = (_LINE_PREFIX.match(line) or [""])[0]
+    marks = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    words = " ".join(line[len(prefix) :].split())
+    return f"{prefix}{marks}{words}{marks}" + ("\n" if line.endswith("\n") else "")
 
 
 def _html_blocks(text: str, starts: list[int]) -> list[Edit]:
@@ -221,6 +238,8 @@ def acts(html: str) -> bool:
 def _as_text(tag: str) -> str:
     """A tag that acts: an image is its alternative text, a link its text, anything else is shown as it is."""
     name = (_TAG_NAME.match(tag) or ["", ""])[1].lower()
+    if "=" not in tag:
+        return f"&lt;{tag[1:]}"
     if name == "img":
         alt = _ALT.search(tag)
         return next(filter(None, alt.groups()), "") if alt else ""
@@ -245,7 +264,7 @@ _SETTLED = re.compile(
 )
 _BLOCK_START = re.compile(r"\n[ \t]*\n(?=\S)")
 _TABLE_LINE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$")
-_IN_FENCE = re.compile(r"^(?:[ \t>]|[-*+][ \t]|\d{1,3}[.)][ \t])*(`{3,}|~{3,})")
+_IN_FENCE = re.compile(r"^(?:[ \t>]|[-*+][ \t]|\d{1,3}[.)][ \t])*(`{3,}(?!.*`)|~{3,})")
 
 
 def settled(text: str) -> int:

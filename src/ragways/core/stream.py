@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ragways.core.outgoing import finished, outgoing, settled
 
@@ -26,11 +26,18 @@ class OnText(Protocol):
     def __call__(self, text: str, *, restart: bool = False) -> None: ...
 
 
+if TYPE_CHECKING:
+    from ragways.core.types import Evidence
+
+_PARTS, _SHORT = 16, 500
+"""A long block that is not finished is read again when it has grown by one part in so many."""
+
+
 @runtime_checkable
 class EvidenceListener(Protocol):
-    """A listener that is also given the texts that the model is shown, before it writes."""
+    """A listener that is also given what the model is shown before it writes; None where it answers from memory."""
 
-    def shown(self, evidence: Sequence[str]) -> None: ...
+    def shown(self, evidence: Evidence | None) -> None: ...
 
 
 class OutgoingText:
@@ -43,22 +50,29 @@ class OutgoingText:
         self._whole = ""
         self._sent = ""
         self._finished, self._before = 0, ""
-        self._evidence: Sequence[str] = ()
+        self._waiting = 0
+        self._evidence: Sequence[str] | None = ()
 
     def __call__(self, text: str, *, restart: bool = False) -> None:
         if restart:
-            self._whole, self._finished, self._before = "", 0, ""
+            self._whole, self._finished, self._before, self._waiting = "", 0, "", 0
         self._whole += text
+        self._waiting += len(text)
         rest = self._whole[self._finished :]
+        if self._waiting * _PARTS < len(rest) - _SHORT:
+            return
+        self._waiting = 0
         rest = rest[: settled(rest)]
         self._send(self._before + outgoing(rest, self._evidence))
         if end := finished(rest):
             self._before += outgoing(rest[:end], self._evidence)
             self._finished += end
 
-    def shown(self, evidence: Sequence[str]) -> None:
-        """The texts that the model is shown, before it writes."""
-        self._evidence = evidence
+    def shown(self, evidence: Evidence | None) -> None:
+        """What the model is shown, before it writes."""
+        self._evidence = None if evidence is None else evidence.texts
+        if isinstance(self._on_text, EvidenceListener):
+            self._on_text.shown(evidence)
 
     def end(self) -> None:
         """Hand on what is left: the answer is whole."""
@@ -91,16 +105,16 @@ class AnswerStream:
             self._on_text(text, restart=True)
         self._text = text
 
-    def end(self, text: str, evidence: Sequence[str]) -> None:
+    def end(self, text: str, evidence: Evidence | None) -> None:
         """Take the whole answer."""
         self._show(evidence)
         self.update(text)
         if isinstance(self._on_text, OutgoingText):
             self._on_text.end()
 
-    def reply(self, so_far: Callable[[str], str], evidence: Sequence[str] = ()) -> OnText:
-        """What a model is given as `on_text` when it writes the answer from this evidence; `so_far` finds the answer in
-        its reply.
+    def reply(self, so_far: Callable[[str], str], evidence: Evidence | None) -> OnText:
+        """What a model is given as `on_text` when it writes the answer from this evidence, or from memory (None).
+        `so_far` finds the answer in its reply.
         """
         written = ""
         self._show(evidence)
@@ -112,7 +126,7 @@ class AnswerStream:
 
         return on_text
 
-    def _show(self, evidence: Sequence[str]) -> None:
+    def _show(self, evidence: Evidence | None) -> None:
         if isinstance(self._on_text, EvidenceListener):
             self._on_text.shown(evidence)
 

@@ -301,6 +301,13 @@ class Answer:
     error: str = ""
     chance: float | None = None
     note: str = ""
+    from_memory: bool = False
+    """Whether no document was shown to the model that wrote it."""
+
+    @property
+    def shown_evidence(self) -> Evidence | None:
+        """What the model was shown; None where it answered from memory."""
+        return None if self.from_memory else self.evidence
 
     @property
     def by_rule(self) -> bool:
@@ -396,9 +403,13 @@ def answer_html(answer: Answer) -> str:
 
 def answer_tree(answer: Answer) -> list[Node]:
     """The answer and its explanation as nodes (`core/markdown.py`), after the rule for what leaves."""
-    shown, texts = len(answer.evidence.items), answer.evidence.texts
+    shown = len(answer.evidence.items)
     if answer.by_rule or answer.abstained:
-        return plain_tree(outgoing(answer.full_text, texts), shown)
-    return tree(outgoing(answer.text, texts), shown, mark_uncited=True) + plain_tree(
-        outgoing(answer.explanation, texts), shown
-    )
+        return plain_tree(outgoing_text(answer, answer.full_text), shown)
+    text, explanation = outgoing_text(answer, answer.text), outgoing_text(answer, answer.explanation)
+    return tree(text, shown, mark_uncited=True) + tree(explanation, shown)
+
+
+def outgoing_text(answer: Answer, text: str) -> str:
+    """A text of an answer as it may leave (`core/outgoing.py`)."""
+    return outgoing(text, None if answer.from_memory else answer.evidence.texts)

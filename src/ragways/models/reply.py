@@ -23,6 +23,7 @@ LONGEST = 1 << 20
 DEPTH = 64
 
 _THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -34,16 +35,22 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 def without_thinking(text: str) -> str:
     """The reply without what a reasoning model thought aloud first. ValueError when nothing is left."""
-    rest = _THINKING.sub("", text.lstrip("\ufeff"), count=1).strip()
+    rest = _trimmed(_THINKING.sub("", text.lstrip("\ufeff"), count=1))
     if not rest:
         raise ValueError("it is empty")
     return rest
 
 
+def _trimmed(text: str) -> str:
+    """The text with one kind of line end, without empty lines at its ends. Its first line may be indented code."""
+    return _EMPTY_LINES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip()
+
+
 def after_thinking(text: str) -> str:
     """The same of a reply that is still being written: empty until its thinking has ended."""
-    rest = _THINKING.sub("", text.lstrip("\ufeff"), count=1).lstrip()
-    return "" if "<thinking>".startswith(rest[:10]) or rest.startswith(("<think>", "<thinking>")) else rest
+    rest = _trimmed(_THINKING.sub("", text.lstrip("\ufeff"), count=1))
+    opening = rest.lstrip()
+    return "" if "<thinking>".startswith(opening[:10]) or opening.startswith(("<think>", "<thinking>")) else rest
 
 
 def read_json(text: str) -> tuple[dict[str, object], bool]:

@@ -92,7 +92,7 @@ def answer(
         if first is not None and (first.chance or 0.0) < use.stop_below:
             return replace(_abstain(evidence, NOT_ASKED), chance=first.chance)
         listening = current_stream() if stream else None
-        on_text = listening.reply(answer_so_far, evidence.texts) if listening else None
+        on_text = listening.reply(answer_so_far, evidence) if listening else None
         error = ""
         try:
             outcome = await use.model.do(task, given, on_text=on_text)
@@ -149,14 +149,14 @@ def recall(use: Resources) -> Step[Query, Answer]:
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
         listening = current_stream()
-        on_text = listening.reply(answer_so_far) if listening else None
+        on_text = listening.reply(answer_so_far, None) if listening else None
         short = use.prompts == "short"
         wishes = replace(use.wishes, style="") if short else use.wishes
         task = wishes.applied(SHORT_RECALL if short else RECALL)
         outcome = await use.model.do(task, RecallInput(query.text), on_text=on_text)
         if not outcome.value.answered:
             return _abstain(evidence, outcome.way)
-        return Answer(evidence, outcome.value.text, way=outcome.way, note=_note(outcome, task))
+        return Answer(evidence, outcome.value.text, way=outcome.way, note=_note(outcome, task), from_memory=True)
 
     return Step("recall", run)
 

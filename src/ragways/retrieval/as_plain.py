@@ -6,10 +6,9 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from ragways.core.markdown import uncited
-from ragways.core.outgoing import outgoing
 from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
-from ragways.core.types import Answer, Hit, Origin
+from ragways.core.types import Answer, Hit, Origin, outgoing_text
 from ragways.retrieval.ask import Result
 from ragways.retrieval.routing.router import Decision
 
@@ -18,8 +17,8 @@ def result_data(result: Result) -> dict[str, Any]:
     """All that is known of a result. Its texts have passed the rule for what leaves (`core/outgoing.py`); `uncited` are
     the places in `answer` of blocks that cite nothing.
     """
-    answer, texts = result.answer, result.answer.evidence.texts
-    text = outgoing(answer.text, texts)
+    answer = result.answer
+    text = outgoing_text(answer, answer.text)
     return {
         "question": result.question,
         "paradigm": result.paradigm,
@@ -29,7 +28,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "prompts": result.prompts,
         "prompt_hashes": result.trace.prompts,
         "answer": text,
-        "explanation": outgoing(answer.explanation, texts),
+        "explanation": outgoing_text(answer, answer.explanation),
         "uncited": [] if answer.by_rule or answer.abstained else uncited(text, len(answer.evidence.items)),
         "abstained": answer.abstained,
         "way": answer.way,

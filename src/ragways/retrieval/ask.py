@@ -167,7 +167,7 @@ async def ask(
 
             answer = await with_support(use.reader, answer)
         if (stream := current_stream()) is not None:
-            stream.end(answer.full_text, answer.evidence.texts)
+            stream.end(answer.full_text, answer.shown_evidence)
     return Result(question, name, chosen, answer, trace, use.prompts, use.index.where, use.index.shard_note)
 
 

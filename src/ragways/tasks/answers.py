@@ -196,9 +196,16 @@ def _marked(cited: Sequence[CitedText]) -> tuple[AnswerSentence, ...]:
     )
 
 
+_REFUSAL = 300
+"""Characters of a text that may be nothing but a refusal."""
+
+
 def from_text(text: str, given: object) -> AnswerReply:  # noqa: ARG001 - what every task takes
-    """What a model wrote, as it wrote it. Words that decline to answer are no answer, unless they cite something."""
-    if refuses(text) and not claims(text):
+    """What a model wrote, as it wrote it. A few words that decline to answer are no answer, unless they cite something;
+    more of them, or a list or code below, tell something all the same.
+    """
+    declines = len(text) <= _REFUSAL and "\n\n" not in text and refuses(text)
+    if declines and not claims(text):
         return AnswerReply(False, "")
     return AnswerReply(True, text)
 
