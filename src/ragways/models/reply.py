@@ -22,7 +22,7 @@ LONGEST = 1 << 20
 """Characters that are mended; a longer reply must be right as it is."""
 DEPTH = 64
 
-_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>[ \t]*", re.DOTALL)
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
