@@ -78,7 +78,7 @@ def settings(server: LoopbackServer, more: str = "") -> str:
     return (
         f"[model]\nbase_url = '{server.base_url}'\nname = 'large'\npatience = 5\n"
         f"[embedder]\nkind = 'endpoint'\nbase_url = '{server.base_url}'\nname = 'small'\ndimension = 8\n"
-        "[graph]\nmethod = 'model'\n[communities]\ntext = 50\n"
+        "[graph]\nmethod = 'model'\nvectors = 'shared'\n[communities]\ntext = 50\n"
         f"[prices.large]\ninput = 1000\noutput = 2000\n[prices.small]\ninput = 100\n{more}"
     )
 

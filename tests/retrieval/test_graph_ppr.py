@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import networkx
@@ -13,11 +14,13 @@ from ragways.core.types import Query
 from ragways.index.build import remove
 from ragways.index.reader import Index
 from ragways.retrieval import pagerank
+from ragways.retrieval.graph_pieces import EntityScores
 from ragways.retrieval.knowledge_graph import Likeness, Seeds, link_entities, matching
 from ragways.retrieval.pagerank import GRAPH_PPR as PARADIGM
 from ragways.retrieval.pagerank import HYBRID, spread
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.rounds import ITERATIVE
+from tests.fakes import WordHashes
 from tests.retrieval.graph_corpus import (
     HOPS,
     TWO,
@@ -81,7 +84,7 @@ def test_pagerank_is_that_of_networkx(index: Index, monkeypatch: pytest.MonkeyPa
     if not exact:
         monkeypatch.setattr(pagerank, "EXACT", 0)
     seeds = seeds_of(index, NAMES)
-    start = Seeds(Query(TWO), Likeness(index.graph, (), None), list(seeds.items()))  # type: ignore[arg-type]
+    start = Seeds(Query(TWO), Likeness(index.graph, (), None), list(seeds.items()))
     reached = asyncio.run(spread(resources(index), keep=20, weighted=weighted)(start)).mass
     expected = networkx_pagerank(index, seeds, "weight" if weighted else None)
     order = sorted(expected, key=lambda id: (-round(expected[id], 9), id))
@@ -186,6 +189,37 @@ def test_without_vectors_of_entities_they_are_found_by_name(tmp_path: Path):
     assert seeds[oakes] == 1.0 or dict(matching(index.graph, "Oakes"))[oakes] == seeds[oakes] == 0.5
     assert seeds[index.graph.named("Osker Viaduct")[0]] == 1.0
     assert ids(asked(resources(index), PARADIGM, TWO)[0])
+    index.close()
+
+
+def test_a_question_that_names_nothing_starts_from_the_passages_nearest_it(tmp_path: Path):
+    index = Index.open(indexed(tmp_path, vectors="none"))
+    question = "who was it that drew such things by the water?"
+    answer, trace = asked(resources(index), PARADIGM, question, minimum=0.0)
+    [found] = step(trace, "link entities").attachments
+    assert isinstance(found, EntityScores)
+    seeds = found.scores
+    nearest = index.vectors.search(asyncio.run(WordHashes().embed([question]))[0], 5)
+    assert {id for id, _ in seeds} <= {id for id, _ in index.graph.mentioned([id for id, _ in nearest], 100)}
+    assert seeds
+    assert ids(answer)
+    index.close()
+
+
+def test_without_vectors_of_entities_no_name_is_embedded(tmp_path: Path):
+    index = Index.open(indexed(tmp_path, vectors="none"))
+    embedder = WordHashes()
+    embedded: list[str] = []
+    plain = embedder.embed
+
+    async def counting(texts):
+        embedded.extend(texts)
+        return await plain(texts)
+
+    embedder.embed = counting  # type: ignore[method-assign]
+    use = replace(resources(index), embedder=embedder)
+    assert asyncio.run(link_entities(use)(Query(TWO))).nodes
+    assert embedded == []
     index.close()
 
 

@@ -47,7 +47,7 @@ class GraphSettings(LayerSettings):
     passage_tokens: int = Field(1200, ge=1, description="of model: short passages share a call up to this many tokens")
     structure: bool = Field(True, description="titles, links, boxes and tables count, whatever the method")
     vectors: Literal["shared", "all", "none"] = Field(
-        "shared", description="entities with a vector: shared (articles, and those that several chunks name), all, none"
+        "none", description="entities with a vector: none, shared (articles, and those that several chunks name), all"
     )
     relation_vectors: bool = Field(False, description="give relations vectors too")
     near: bool = Field(False, description="merge names that are alike both as strings and by meaning")

@@ -24,6 +24,7 @@ from ragways.models.client import RULE_INSTEAD
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import EntityScores, rounded, triplet_pieces
+from ragways.retrieval.knowledge_graph import entities_nearby
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
@@ -245,11 +246,14 @@ def surroundings(
 
 
 async def find_seeds(use: Resources, query: Query, entities: int, minimum: float, named: bool) -> NearEntities:
-    """The entities nearest the question by description; those that it names are as near as can be."""
+    """The entities that the question names, as near as can be, and where entities have vectors those nearest it by
+    description; where there are none, those of the passages nearest it.
+    """
     graph = use.index.graph
     scores = dict(graph.nearest(await use.embed_question(query.text), entities, minimum))
     if named or not scores:
         scores |= {name.entities[0]: 1.0 for name in graph.in_question(query.text, entities)}
+    scores = scores or dict(await entities_nearby(use, query.text, entities, minimum))
     return NearEntities(scores, {id: entity.name for id, entity in graph.entities(scores, described=False).items()})
 
 
@@ -374,7 +378,7 @@ def build_community_local(
 
 COMMUNITY_LOCAL = Paradigm(
     name="community-local",
-    summary="The entities nearest the question, with their relations, reports and source chunks.",
+    summary="The entities of the question, with their relations, reports and source chunks.",
     source="T",
     needs=frozenset({"vectors", "graph", "communities"}),
     build=build_community_local,

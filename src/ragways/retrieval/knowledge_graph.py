@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_NEARBY = 5
+"""Passages whose entities a walk starts from where the question names none."""
 _SAME = 1.0
 """Two vectors of one text have a cosine of 1 give or take their rounding, which must not decide on an order."""
 
@@ -37,7 +39,7 @@ class Likeness:
 
     graph: Graph
     names: tuple[str, ...]
-    vectors: NDArray[np.float32]
+    vectors: NDArray[np.float32] | None
 
     @cached_property
     def exact(self) -> dict[str, float]:
@@ -52,7 +54,7 @@ class Likeness:
     def nearest(self, k: int, minimum: float) -> Scored:
         """The k nearest entities of each name that are more than `minimum` alike. Seen twice, the best score counts."""
         found = dict(self.exact)
-        if self.graph.vectors is not None:
+        if self.graph.vectors is not None and self.vectors is not None:
             for near in self.graph.vectors.searches(self.vectors, k, minimum=minimum, most=_SAME):
                 for id, score in near:
                     if score > minimum:
@@ -64,7 +66,7 @@ class Likeness:
         known = {id: self.exact.get(id, 0.0) for id in ids}
         held = self.graph.vectors
         places = held.places(ids) if held is not None else {}
-        if held is not None and places:
+        if held is not None and self.vectors is not None and places:
             scores = (held.matrix.take(list(places.values())) @ self.vectors.T).max(axis=1)
             for id, score in zip(places, scores.tolist(), strict=True):
                 known[id] = max(known[id], min(score, _SAME))
@@ -85,7 +87,20 @@ class Seeds:
 
 
 async def likeness(use: Resources, names: Sequence[str]) -> Likeness:
-    return Likeness(use.index.graph, tuple(names), await use.embed(names))
+    """How alike entities are to these names: by name, and by meaning where the graph has vectors of entities."""
+    graph = use.index.graph
+    return Likeness(graph, tuple(names), None if graph.vectors is None else await use.embed(names))
+
+
+async def entities_nearby(use: Resources, question: str, limit: int, minimum: float) -> Scored:
+    """Where a question names nothing that the graph knows: entities of the passages nearest it, by their cosines."""
+    if "vectors" not in use.index.layers:
+        return []
+    scores: dict[str, float] = {}
+    for chunk, cosine in use.index.vectors.search(await use.embed_question(question), _NEARBY, minimum=minimum):
+        for id, _ in use.index.graph.mentioned([chunk], limit):
+            scores[id] = max(scores.get(id, 0.0), cosine)
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
 def known_names(graph: Graph, text: str) -> list[str]:
@@ -108,7 +123,7 @@ def link_entities(use: Resources, *, near: int = 20, minimum: float = 0.4, limit
 
     async def run(query: Query) -> Seeds:
         alike = await likeness(use, await question_names(use, query.text) or [query.text])
-        seeds = alike.nearest(near, minimum)[:limit]
+        seeds = alike.nearest(near, minimum)[:limit] or await entities_nearby(use, query.text, limit, minimum)
         here = current_span()
         here.details["names"] = alike.names
         here.attachments.append(EntityScores("seeds", rounded(seeds)))

@@ -42,7 +42,7 @@ def run(
 ) -> Summary:
     from ragways.models.client import ModelClient
 
-    settings = {"graph": {}, "communities": {**EASY, **communities}}
+    settings = {"graph": {"vectors": "shared"}, "communities": {**EASY, **communities}}
     client = model if isinstance(model, ModelClient) else ModelClient(model)
     chosen = recipe(embedder, layers=LAYERS_USED, settings=settings, model=lambda _: client)
     return asyncio.run(build(folder, [corpus], chosen))

@@ -67,7 +67,7 @@ def recipe(
         embedder=embedder,
         layers=frozenset(layers.split()),
         model=lambda work_cache: ModelClient(model, cache=work_cache),
-        settings=layer_settings({"graph": dict(settings or {})}),
+        settings=layer_settings({"graph": {"vectors": "shared", **(settings or {})}}),
     )
 
 

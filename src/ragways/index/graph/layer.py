@@ -221,7 +221,7 @@ async def _extract(context: BuildContext) -> None:
 async def _work(context: BuildContext) -> None:
     settings = _settings(context)
     await _extract(context)
-    if _with_vectors(context, settings) and settings.near:
+    if _with_near(context, settings):
         context.once(tables_of)
         await context.embed(near_hashes(context.once(_near_names)))
         context.forget(tables_of)
@@ -231,6 +231,11 @@ async def _work(context: BuildContext) -> None:
 
 def _with_vectors(context: BuildContext, settings: GraphSettings) -> bool:
     return settings.vectors != "none" and context.has_layer("vectors")
+
+
+def _with_near(context: BuildContext, settings: GraphSettings) -> bool:
+    """Whether names that are alike are merged, which takes their vectors."""
+    return settings.near and context.has_layer("vectors")
 
 
 def embedded_of(context: BuildContext) -> list[EmbeddedTexts]:
@@ -281,7 +286,7 @@ def _derive(context: BuildContext, folder: Path) -> None:
 def _used(context: BuildContext) -> dict[str, set[str]]:
     used = {VETO: _used_vetoes(context)} | _extracted(context)
     used["vectors"] = set().union(*(texts.all_hashes() for texts in context.once(embedded_of)))
-    if _with_vectors(context, _settings(context)):
+    if _with_near(context, _settings(context)):
         used["vectors"] |= near_hashes(context.once(_near_names)).keys()
     return used
 
