@@ -147,10 +147,19 @@ class Browser:
 
     def wait(self, script: str) -> None:
         until = time.monotonic() + SECONDS
-        while not self.ask(f"Boolean({script})"):
+        while not self._holds(script):
             if time.monotonic() > until:
                 raise AssertionError(f"never: {script}; it shows: {self.ask('document.body?.innerText')}"[:4000])
             time.sleep(0.02)
+
+    def _holds(self, script: str) -> bool:
+        """Whether an expression is true; one that is asked while the page is exchanged for another is not yet."""
+        try:
+            return bool(self.ask(f"Boolean({script})"))
+        except AssertionError as error:
+            if "Inspected target navigated" in str(error):
+                return False
+            raise
 
     def type(self, text: str) -> None:
         self.send("Input.insertText", text=text)

@@ -40,7 +40,7 @@ ALL = frozenset({"vectors", "words", "graph", "communities"})
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index with nothing wrong, to be copied and broken."""
     folder = tmp_path_factory.mktemp("sound")
-    settings: Sections = {"graph": {}, "communities": {}}
+    settings: Sections = {"graph": {"vectors": "shared"}, "communities": {}}
     asyncio.run(build(folder / "index", [write(folder / "docs", DOCS)], recipe(layers=ALL, settings=settings)))
     return folder / "index"
 
