@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ORDER = [
-    "core", "models", "prompts", "reading", "tasks", "corpus", "index", "cloud", "cluster", "retrieval", "evaluation",
+    "core", "models", "prompts", "reading", "tasks", "corpus", "store", "layers", "indexing", "index", "cloud", "cluster", "retrieval", "evaluation",
     "pictures", "settings_sources", "settings", "assemble", "reproduce", "asynchronous", "library", "experiment",
     "integrations", "service", "apps", "__main__", "testing",
 ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""The rows of an index: documents, their parts, and the facts that layers extracted from them."""

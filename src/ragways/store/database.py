@@ -1,0 +1,247 @@
+"""SQLite opened the way this project needs it, with its errors turned into ours."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import sqlite3
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
+
+WAIT_SECONDS = 5.0
+SYNCHRONOUS = "FULL"
+"""What was paid for must survive a power cut; commits are few, so syncing each costs little."""
+_PAGE_CACHE = 1 << 30
+"""Bytes of the file that a writer holds in memory at most. A build asks its tables for names all the time, and a page
+that is not held is looked for in a log that grows with the build: three times slower at a gigabyte.
+"""
+_SHARED = 1 << 16
+REBUILD = "build it again with: ragways index --rebuild PATH"
+_TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
+
+
+def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Connection:
+    """A connection in WAL mode: readers see the last whole commit while one writer works. `wait` is how many seconds a
+    writer waits for another to end.
+    """
+    with store_errors(path):
+        if write:
+            seconds = WAIT_SECONDS if wait is None else wait
+            connection = sqlite3.connect(path.resolve(), timeout=seconds, isolation_level=None)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+            # What is removed must not be readable in the file's free pages.
+            connection.execute("PRAGMA secure_delete = ON")
+            return connection
+        # A folder that cannot be written has no writer either, so the file will not change under us.
+        mode = "mode=ro" if _can_write(path.parent) else "immutable=1"
+        uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
+        # Whole questions run in one thread at a time; the connection may have been opened in another.
+        return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+_numbers = count(1)
+
+
+class PartOfDatabase:
+    """A connection that sees only some rows. `tables` tells of each table which column decides, and by which function.
+
+    Each query is put behind common table expressions that bear the tables' names and hide the tables themselves; so no
+    query has to know, and none can forget. SQLite takes them apart again, and uses its indexes as before.
+    """
+
+    def __init__(self, db: sqlite3.Connection, tables: Mapping[str, tuple[str, Callable[[Any], int]]]) -> None:
+        self._db = db
+        names = {id(decide): f"seen_{next(_numbers)}" for _, decide in tables.values()}
+        for _, decide in tables.values():
+            db.create_function(names[id(decide)], 1, decide, deterministic=True)
+        for name in names.values():
+            weakref.finalize(self, _forget, db, name)
+        hidden = (
+            f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} WHERE {names[id(decide)]}({column}))"  # noqa: S608
+            for table, (column, decide) in tables.items()
+        )
+        self._tables = f"WITH {', '.join(hidden)} "
+
+    def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """What a SELECT finds among the rows that are seen."""
+        return self._db.execute(self._tables + query, values)
+
+
+def _forget(db: sqlite3.Connection, name: str) -> None:
+    with suppress(sqlite3.Error):  # the connection may be closed already
+        db.create_function(name, 1, None)
+
+
+class Beside:
+    """Other databases that a connection reads in its own queries, as long as a transaction lasts."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._names: list[str] = []
+
+    def read(self, path: Path) -> str | None:
+        """What the tables of this one have before their names; None where SQLite reads no further file."""
+        if len(self._names) >= self._db.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED):
+            return None
+        name = f"beside_{len(self._names)}"
+        with store_errors(path):
+            self._db.execute(f"ATTACH ? AS {name}", (str(path.resolve()),))
+        self._names.append(name)
+        return name
+
+    def leave(self) -> None:
+        """Close them all: when the transaction has ended, for before it cannot be done."""
+        while self._names:
+            self._db.execute(f"DETACH {self._names.pop()}")
+
+
+@contextmanager
+def new_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database written in one transaction into a folder that is a draft until it is renamed: so a journal would
+    protect nothing.
+    """
+    with store_errors(path):
+        db = sqlite3.connect(path, isolation_level=None)
+        try:
+            db.execute("PRAGMA journal_mode = OFF")
+            db.execute("PRAGMA synchronous = OFF")
+            db.execute("BEGIN")
+            yield db
+            db.execute("COMMIT")
+        finally:
+            db.close()
+
+
+def create_tables(db: sqlite3.Connection, tables: str) -> None:
+    """Carry out statements that make tables and indexes, each of which ends with a line."""
+    for statement in tables.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+def has_table(db: sqlite3.Connection, table: str) -> bool:
+    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
+
+
+def log_size(path: Path) -> int:
+    """Bytes of commits that have not reached the file of a database, or of a commit that was never made."""
+    try:
+        return os.stat(f"{path}-wal").st_size
+    except FileNotFoundError:
+        return 0
+
+
+def empty_log(db: sqlite3.Connection) -> bool:
+    """Bring what was committed into the file; False where a reader still needs the file as it was."""
+    return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+
+def descriptor_of(path: Path, *, write: bool = False) -> int:
+    """SQLite's own descriptor of the file of a database that is open, or one that can be written to: where a process
+    closes any descriptor of a file, the system frees all locks that SQLite holds on that file.
+    """
+    wanted = os.stat(path)
+    for number in sorted(int(name) for name in os.listdir("/dev/fd")):
+        try:
+            if os.path.samestat(os.fstat(number), wanted) and not (write and _is_read_only(number)):
+                return number
+        except OSError:
+            continue  # the descriptor that listed the folder
+    raise StoreBusy(f"{path} was replaced while it was opened", "try again")
+
+
+def _is_read_only(descriptor: int) -> bool:
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+
+
+def page_cache() -> int:
+    """Bytes of pages that a writer may hold: a sixteenth of the memory there is, within bounds."""
+    return min(_PAGE_CACHE, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16)
+
+
+def _can_write(folder: Path) -> bool:
+    return os.access(folder, os.W_OK)
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether a disk has room for the file that processes share, without which SQLite speaks of an I/O error."""
+    try:
+        return shutil.disk_usage(folder).free >= _SHARED
+    except OSError:
+        return True
+
+
+@contextmanager
+def store_errors(place: Path) -> Iterator[None]:
+    """Turn what the disk or SQLite says into an error with a cure."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise _meaning(place, str(error)) from error
+    except sqlite3.DatabaseError as error:
+        raise StoreDamaged(f"{place} is damaged ({error})", REBUILD) from error
+    except (ConnectionError, TimeoutError):
+        raise  # of a network, not of a disk
+    except OSError as error:
+        raise _os_meaning(place, error) from error
+
+
+class Transaction:
+    """All of it or nothing."""
+
+    def __init__(self, connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> None:
+        self._db = connection
+        self._kind = kind
+
+    def __enter__(self) -> None:
+        self._db.execute(f"BEGIN {self._kind}")
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        try:
+            if kind is None:
+                self._db.execute("COMMIT")
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+
+def _meaning(place: Path, said: str) -> StoreError:
+    if "locked" in said or "busy" in said:
+        return StoreBusy(f"another process is writing to {place.parent}", "wait for it to end, then run again")
+    if "full" in said or ("I/O" in said and not _has_room(place.parent)):
+        return _disk_full(place)
+    if "readonly" in said or ("unable to open" in said and not _can_write(place.parent)):
+        return _no_access(place)
+    if "unable to open" in said:
+        return StoreFailed(f"{place} could not be opened", _TOO_MANY)
+    return StoreFailed(f"{place}: {said}", "check the disk, then run again")
+
+
+def _os_meaning(place: Path, error: OSError) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _disk_full(place)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return _no_access(place)
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return StoreFailed(f"{error.filename or place} could not be opened: {error.strerror}", _TOO_MANY)
+    return StoreFailed(f"{error.filename or place}: {error.strerror or error}", "check the disk, then run again")
+
+
+def _disk_full(place: Path) -> StoreFailed:
+    return StoreFailed(f"the disk that holds {place.parent} is full", "free some space and run again")
+
+
+def _no_access(place: Path) -> StoreFailed:
+    return StoreFailed(
+        f"cannot write to {place.parent}", "choose another folder with --index, or change its permissions"
+    )
