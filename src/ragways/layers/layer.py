@@ -204,7 +204,7 @@ class Layer:
         """
         raise NotImplementedError
 
-    def open(self, view: Path, store: Store) -> Any:
+    def open(self, view: Path, store: Store) -> object:
         """What paradigms read. It has `only(documents)`, which restricts it to documents by number, where the layer is
         to be used under a filter; and `close()`, where there is something to close.
         """

@@ -35,7 +35,8 @@ _OWN = frozenset(
 )
 _ELSEWHERE = "choose another folder with --index"
 _TEXT = """This folder is an index of ragways, which replaces and deletes these things in it:
-index.sqlite and work_cache.sqlite, what is named after them, the numbered folders in views, and what is in pages. It leaves everything else alone.
+index.sqlite and work_cache.sqlite, what is named after them, the numbered folders in
+views, and what is in pages. It leaves everything else alone.
 """
 
 
