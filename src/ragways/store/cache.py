@@ -1,7 +1,7 @@
 """The work cache: what was computed or paid for, by content: vectors of texts, results of layers, replies of models.
 
 A file of its own, committed as work is done and apart from the rows: a run that is killed finds its work again, and an
-index that cannot be written still answers. Each row has a checksum; a damaged one is dropped, so its work is done again.
+index that cannot be written still answers. Each row has a checksum; a damaged one is dropped, and its work done again.
 """
 
 from __future__ import annotations

@@ -252,8 +252,7 @@ class Store:
         if row is None:
             return None
         key, title, redirect, crc, sentences, text = row
-        if zlib.crc32(text.encode("utf-8", "surrogatepass")) != crc:
-            raise StoreDamaged(f"the text of {key} in {self.path} is damaged", REBUILD)
+        check_text(self.path, key, text, crc)
         sections = dict(self.db.execute("SELECT path, title FROM sections WHERE document = ?", (number,)).fetchall())
         chunks = self.db.execute(
             "SELECT ordinal, path, start, end FROM chunks WHERE document = ? ORDER BY ordinal", (number,)
@@ -328,7 +327,7 @@ class Batch:
             (
                 number, document.key, source, document.title, title_name(document.title), document.format,
                 _json(dict(document.metadata)), document.redirect, bytes.fromhex(document_hash(document)),
-                zlib.crc32(document.text.encode("utf-8", "surrogatepass")), packed(document.places),
+                _checksum(document.text), packed(document.places),
                 packed_sentences((part.start, part.end) for part in structure.sentences), document.text,
             ),
         )  # fmt: skip
@@ -403,6 +402,16 @@ def _lock(folder: Path) -> int:
         os.close(lock)
         raise StoreBusy(f"another process is writing to {folder}", "wait for it to end, then run again") from error
     return lock
+
+
+def check_text(path: Path, key: str, text: str, crc: int) -> None:
+    """Raise where the text of a document is not the one that was stored."""
+    if _checksum(text) != crc:
+        raise StoreDamaged(f"the text of {key} in {path} is damaged", REBUILD)
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def number_of(id: str) -> int:

@@ -1,0 +1,228 @@
+"""The documents of an index: their texts and parts, where a stretch of text is from, their keys and titles.
+
+What was read last stays in memory, because questions come back to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ragways.core.types import Document, Infobox, Link, Origin, Piece
+from ragways.store.origin import OriginFinder, SectionRow, unpacked
+from ragways.store.sentences import sentence_rows, sentences_of
+from ragways.store.store import Store, check_text, number_of, path_of
+
+_CHARACTERS = 20_000_000  # of texts in memory
+_PLACES = 500_000  # numbers and titles of places in memory
+_CHUNK = 200  # characters that the place of a chunk counts for
+_ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
+_TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks"}
+
+
+class _Article(NamedTuple):
+    """A document as pieces are made of it: start, end and tokens of its chunks, by path."""
+
+    id: str
+    title: str
+    text: str
+    date: str
+    chunks: dict[str, tuple[int, int, int]]
+
+    @property
+    def size(self) -> int:
+        return len(self.text) + _CHUNK * len(self.chunks)
+
+
+class StoredDocuments:
+    """Documents by id, name or chunk. Reads only."""
+
+    stale: frozenset[int] = frozenset()
+    """Numbers of documents that changed since the views were made: a hit on a chunk of theirs may mean another text."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Forget what was read: rows may have changed."""
+        self._articles: OrderedDict[int, _Article] = OrderedDict()
+        self._characters = 0
+        self._finders: OrderedDict[int, OriginFinder] = OrderedDict()
+        self._places = 0
+
+    def pieces(self, ids: Iterable[str]) -> dict[str, Piece]:
+        """Chunks by id, each with its text and place. An id that is not in this snapshot is left out, and so is one of
+        a document that changed since the views were made: this is where stale hits end.
+        """
+        places = {id: (number, path) for id in ids for number, path in [_place(id)] if number not in self.stale}
+        articles = self._read(number for number, _ in places.values())
+        found = {}
+        for id, (number, path) in places.items():
+            if number in articles and (place := articles[number].chunks.get(path)) is not None:
+                name, title, text, date, _ = articles[number]
+                start, end, tokens = place
+                found[id] = Piece(id, "chunk", text[start:end], name, title, start, end, tokens, date)
+        return found
+
+    def text(self, document: str, start: int, end: int) -> str:
+        """A stretch of a document's text."""
+        return self._article(number_of(document))[1][start:end]
+
+    def sentences(self, piece: Piece) -> list[tuple[int, int]]:
+        """Offsets of the sentences that lie in a piece, cut at its borders; none where it stands in no document."""
+        if not piece.document.startswith("article:"):
+            return []
+        return [
+            (max(start, piece.start), min(end, piece.end))
+            for start, end in sentences_of(self._store.db, number_of(piece.document), piece.start, piece.end)
+        ]
+
+    def document(self, id: str) -> Document | None:
+        """A whole document, for showing a piece in its place."""
+        number = number_of(id)
+        row = self._store.db.execute(
+            "SELECT key, title, text, crc, format, metadata, redirect, places FROM documents WHERE number = ?",
+            (number,),
+        ).fetchone()
+        if row is None:
+            return None
+        key, title, text, crc, format, metadata, redirect, places = row
+        check_text(self._store.path, key, text, crc)
+        return Document(
+            key,
+            title,
+            text,
+            format,
+            json.loads(metadata),
+            links=self._links(number),
+            infoboxes=self._infoboxes(number),
+            redirect=redirect,
+            places=unpacked(places),
+        )
+
+    def place(self, id: str) -> tuple[Document, int, int] | None:
+        """The document that an id belongs to, and where in its text the part lies."""
+        if not _ID.fullmatch(id):
+            return None
+        document = self.document(id)
+        if document is None:
+            return None
+        if id == document.id:
+            return document, 0, len(document.text)
+        place = self._part(number_of(id), path_of(id))
+        return None if place is None else (document, *place)
+
+    def _part(self, number: int, path: str) -> tuple[int, int] | None:
+        """Where a part of a document is."""
+        kind = path.rsplit(":", 1)[-1][0]
+        if kind == "t":
+            rows = sentence_rows(self._store.db, number)
+            return next(((start, end) for known, start, end in rows if known == path), None)
+        query = f"SELECT start, end FROM {_TABLES[kind]} WHERE document = ? AND path = ?"  # noqa: S608 - our own names
+        found: tuple[int, int] | None = self._store.db.execute(query, (number, path)).fetchone()
+        return found
+
+    def _links(self, number: int) -> tuple[Link, ...]:
+        query = "SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal"
+        return tuple(Link(*row) for row in self._store.db.execute(query, (number,)))
+
+    def _infoboxes(self, number: int) -> tuple[Infobox, ...]:
+        query = "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal"
+        return tuple(
+            Infobox(start, end, kind, tuple((key, value) for key, value in json.loads(fields)))
+            for start, end, kind, fields in self._store.db.execute(query, (number,))
+        )
+
+    def documents(self) -> list[tuple[str, str, str]]:
+        """Id, key and title of every document, by key."""
+        rows = self._store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
+        return [(f"article:{number}", key, title) for number, key, title in rows]
+
+    def named(self, column: Literal["key", "source", "name"], value: str) -> dict[str, str]:
+        """Keys of the documents of this key, source file or title (as `title_name` makes it), by id; in their order."""
+        query = f"SELECT number, key FROM documents WHERE {column} = ? ORDER BY key"  # noqa: S608 - a name of our own
+        return {f"article:{number}": key for number, key in self._store.db.execute(query, (value,))}
+
+    def titled(self, names: Iterable[str]) -> set[str]:
+        """Which of these names (as `title_name` makes them) are titles of documents."""
+        return {row[0] for row in self._rows("name", "documents", "name", sorted(set(names)))}
+
+    def metadata_values(self, field: str, limit: int) -> list[str]:
+        """What documents have in a field of their metadata, each value once; not more than `limit` of them."""
+        query = "SELECT DISTINCT metadata ->> ? FROM documents WHERE metadata ->> ? <> '' LIMIT ?"
+        path = f'$."{field}"'
+        return [str(row[0]) for row in self._store.db.execute(query, (path, path, limit))]
+
+    def keys(self, documents: Iterable[str]) -> dict[str, str]:
+        """Keys of these documents, by id. An id that is not in this snapshot is left out."""
+        numbers = {number_of(id) for id in documents if id.startswith("article:")}
+        return {
+            f"article:{number}": key for number, key in self._rows("number, key", "documents", "number", [*numbers])
+        }
+
+    def origins(self, spans: Sequence[tuple[str, int, int]]) -> list[Origin]:
+        """Where stretches of documents (id, start, end) are from; an empty one for what stands in no document."""
+        numbers = {number_of(id) for id, _, _ in spans if id.startswith("article:")}
+        if missing := [number for number in numbers if number not in self._finders]:
+            sections: dict[int, list[SectionRow]] = {number: [] for number in missing}
+            for number, end, title, level in self._rows("document, end, title, level", "sections", "document", missing):
+                sections[number].append((end, title, level))
+            columns = "number, key, coalesce(metadata ->> '$.url', ''), places"
+            for number, key, url, places in self._rows(columns, "documents", "number", missing):
+                self._finders[number] = OriginFinder.of_rows(key, url, places, sections[number])
+                self._places += self._finders[number].size
+        found = [
+            self._finders[number_of(id)].find(start, end)
+            if id.startswith("article:") and number_of(id) in self._finders
+            else Origin()
+            for id, start, end in spans
+        ]
+        while self._places > _PLACES:
+            self._places -= self._finders.popitem(last=False)[1].size
+        return found
+
+    def _article(self, number: int) -> tuple[str, str, str]:
+        """Title, text and date of a document."""
+        _, title, text, date, _ = self._read([number])[number]
+        return title, text, date
+
+    def _read(self, numbers: Iterable[int]) -> dict[int, _Article]:
+        """Articles by number, as far as they are there; texts are compared with their checksums."""
+        wanted = dict.fromkeys(numbers)
+        found = {}
+        for number in wanted:
+            if (known := self._articles.get(number)) is not None:
+                self._articles.move_to_end(number)
+                found[number] = known
+        missing = [number for number in wanted if number not in found]
+        chunks: dict[int, dict[str, tuple[int, int, int]]] = {number: {} for number in missing}
+        if missing:
+            columns = "document, path, start, end, tokens"
+            for number, path, start, end, tokens in self._rows(columns, "chunks", "document", missing):
+                chunks[number][path] = start, end, tokens
+            columns = "number, key, title, text, crc, coalesce(metadata ->> '$.date', '')"
+            for number, key, title, text, crc, date in self._rows(columns, "documents", "number", missing):
+                check_text(self._store.path, key, text, crc)
+                found[number] = _Article(f"article:{number}", title, text, date, chunks[number])
+                self._remember(number, found[number])
+        return found
+
+    def _remember(self, number: int, article: _Article) -> None:
+        self._articles[number] = article
+        self._characters += article.size
+        while self._characters > _CHARACTERS and len(self._articles) > 1:
+            self._characters -= self._articles.popitem(last=False)[1].size
+
+    def _rows(self, columns: str, table: str, key: str, values: Sequence[int] | Sequence[str]) -> list[Any]:
+        query = f"SELECT {columns} FROM {table} WHERE {key} IN (SELECT value FROM json_each(?))"  # noqa: S608 - our names
+        return self._store.db.execute(query, (json.dumps(list(values)),)).fetchall()
+
+
+def _place(id: str) -> tuple[int, str]:
+    """Number of the document and path of a chunk's id."""
+    _, number, path = id.split(":", 2)
+    return int(number), path
