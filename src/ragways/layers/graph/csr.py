@@ -3,7 +3,8 @@
 Everything has a number, which is its place in an array. Documents are numbered by their stable numbers, chunks by
 document and place, names and predicates by hash, entities by name and kind, relations by subject, object and predicate.
 So numbers are the same in every history of the same documents, and a tie is decided by the smaller number.
-Texts (names, types, descriptions, dates) are not here: they are read from rows when somebody looks.
+Names are here as they are compared; how they are written, types, descriptions and dates are read from rows when
+somebody looks.
 
 A part `x_begins` has one number more than there are owners: what owner i has is `[x_begins[i]:x_begins[i + 1]]`.
 No links for PageRank are stored: the rows of an entity in `naming_…`, `subject_…` and `object_…`, and those of a chunk
@@ -52,6 +53,10 @@ class GraphArrays:
 
     names: Hashes
     """Hashes of folded names (`names.hash_of`, unsigned), sorted: own names of entities, aliases, titles."""
+    letters: NDArray[np.uint8]
+    """The folded names themselves, in that order, each with a line break behind it (`text`): to look for words in."""
+    letter_begins: Ints
+    """Begins: the letters of each name."""
     everyday: Mask
     """Of each name, whether it is a single word that the corpus writes small as often as large."""
     final: Small
@@ -160,6 +165,10 @@ class GraphArrays:
         """The number of a folded name, or -1."""
         return _place(self.names, hash_of(folded) & _UNSIGNED)
 
+    def text(self, name: int) -> str:
+        """A name, folded."""
+        return self.letters[self.letter_begins[name] : self.letter_begins[name + 1] - 1].tobytes().decode()
+
     def predicate(self, text: str) -> int:
         """The number of a predicate, or -1."""
         return _place(self.predicates, hash_of(text) & _UNSIGNED)
@@ -237,7 +246,7 @@ class GraphArrays:
         entities = int(left.sum())
         return type(self)(
             documents=self.documents, first_chunk=self.first_chunk, titles=self.titles, names=self.names,
-            everyday=self.everyday, final=self.final,
+            letters=self.letters, letter_begins=self.letter_begins, everyday=self.everyday, final=self.final,
             articles=np.where(np.append(able, False)[self.articles], self.articles, np.int32(-1)),
             codes=self.codes[left], kinds=self.kinds[left], counts=whole_sums(owners, times, len(self))[left],
             naming_begins=begins(place[owners], entities), naming_chunks=self.naming_chunks[naming], naming_times=times,
