@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
+from ragways.core.types import content_hash
+
 _SOLID = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1780-\u17ff\u1000-\u109f"
 """Scripts that write no spaces between words: each sign is a token, so that names are found inside a run."""
 
@@ -50,6 +52,14 @@ def fold(name: str) -> str:
 def hash_of(name: str) -> int:
     """The number of a folded name or a predicate: signed, as SQLite stores it."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
+
+
+def veto_hash(name: str, other: str) -> str:
+    """The key of a correction by which these two are never one, whichever way round they are given."""
+    one, two = fold(name), fold(other)
+    if one == two:
+        one, two = name.strip(), other.strip()
+    return content_hash(*sorted((one, two)))
 
 
 def split_title(title: str) -> tuple[str, str]:
@@ -101,7 +111,7 @@ _ENDINGS = ("ies", "es", "s", "ied", "ed", "ing")
 
 @dataclass(frozen=True, slots=True)
 class WordUse:
-    """What one text tells a lexicon: words written small, words with a capital inside a sentence, and pairs of words
+    """The words of one text: those written small, those with a capital inside a sentence, and pairs of words
     that are meant as a name.
     """
 
@@ -118,8 +128,8 @@ class WordUse:
         )
 
 
-class Lexicon:
-    """How often each word of the corpus is written small, and how often with a capital inside a sentence."""
+class WordCounts:
+    """How often each word of some texts is written small, and how often with a capital inside a sentence."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._small: Counter[str] = Counter()
@@ -154,7 +164,7 @@ class Lexicon:
 
         `Nausea Vomiting`, lines of a list that run on, are common words that no sentence writes so.
         """
-        # Pairs are many and come and go: they are asked for only where the words do not tell.
+        # Pairs are many: they are looked up only where the words do not decide.
         return not all(map(self.opener, words)) or self.is_meant(" ".join(words[:2]).casefold())
 
     def opener(self, word: str) -> bool:
