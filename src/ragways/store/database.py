@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, cast
 from urllib.parse import quote
 
 from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
@@ -46,7 +46,48 @@ def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Co
         mode = "mode=ro" if _can_write(path.parent) else "immutable=1"
         uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
         # Whole questions run in one thread at a time; the connection may have been opened in another.
-        return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        reading = sqlite3.connect(
+            uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=_Reading
+        )
+        assert isinstance(reading, _Reading)  # noqa: S101 - what the factory makes
+        reading.path = path
+        return reading
+
+
+class _Reading(sqlite3.Connection):
+    """Turns errors into ours wherever they come up: of a damaged file, any row may be the one that cannot be read."""
+
+    path: Path
+
+    def execute(self, *query: Any) -> sqlite3.Cursor:  # noqa: ANN401 - as sqlite3 has it
+        return self.cursor(_ReadingCursor).execute(*query)
+
+
+class _ReadingCursor(sqlite3.Cursor):
+    def execute(self, *query: Any) -> Self:  # noqa: ANN401 - as sqlite3 has it
+        try:
+            return super().execute(*query)
+        except sqlite3.DatabaseError as error:
+            raise self._meaning(error) from error
+
+    def fetchone(self) -> Any:  # noqa: ANN401
+        return next(self, None)
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._meaning(error) from error
+
+    def __next__(self) -> Any:  # noqa: ANN401
+        try:
+            return super().__next__()
+        except sqlite3.DatabaseError as error:
+            raise self._meaning(error) from error
+
+    def _meaning(self, error: sqlite3.DatabaseError) -> Exception:
+        known = isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+        return _sqlite_meaning(cast(_Reading, self.connection).path, error) if known else error
 
 
 _numbers = count(1)
@@ -186,10 +227,8 @@ def store_errors(place: Path) -> Iterator[None]:
     """Turn what the disk or SQLite says into an error with a cure."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        raise _meaning(place, str(error)) from error
     except sqlite3.DatabaseError as error:
-        raise StoreDamaged(f"{place} is damaged ({error})", REBUILD) from error
+        raise _sqlite_meaning(place, error) from error
     except (ConnectionError, TimeoutError):
         raise  # of a network, not of a disk
     except OSError as error:
@@ -215,7 +254,10 @@ class Transaction:
                 self._db.execute("ROLLBACK")
 
 
-def _meaning(place: Path, said: str) -> StoreError:
+def _sqlite_meaning(place: Path, error: sqlite3.DatabaseError) -> StoreError:
+    said = str(error)
+    if not isinstance(error, sqlite3.OperationalError) or "decode" in said:
+        return StoreDamaged(f"{place} is damaged ({' '.join(said.split())[:100]})", REBUILD)
     if "locked" in said or "busy" in said:
         return StoreBusy(f"another process is writing to {place.parent}", "wait for it to end, then run again")
     if "full" in said or ("I/O" in said and not _has_room(place.parent)):
