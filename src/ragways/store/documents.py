@@ -44,7 +44,7 @@ class StoredDocuments:
     """Numbers of documents that changed since the views were made: a hit on a chunk of theirs may mean another text."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -78,20 +78,20 @@ class StoredDocuments:
             return []
         return [
             (max(start, piece.start), min(end, piece.end))
-            for start, end in sentences_of(self._store.db, number_of(piece.document), piece.start, piece.end)
+            for start, end in sentences_of(self.store.db, number_of(piece.document), piece.start, piece.end)
         ]
 
     def document(self, id: str) -> Document | None:
         """A whole document, for showing a piece in its place."""
         number = number_of(id)
-        row = self._store.db.execute(
+        row = self.store.db.execute(
             "SELECT key, title, text, crc, format, metadata, redirect, places FROM documents WHERE number = ?",
             (number,),
         ).fetchone()
         if row is None:
             return None
         key, title, text, crc, format, metadata, redirect, places = row
-        check_text(self._store.path, key, text, crc)
+        check_text(self.store.path, key, text, crc)
         return Document(
             key,
             title,
@@ -120,32 +120,32 @@ class StoredDocuments:
         """Where a part of a document is."""
         kind = path.rsplit(":", 1)[-1][0]
         if kind == "t":
-            rows = sentence_rows(self._store.db, number)
+            rows = sentence_rows(self.store.db, number)
             return next(((start, end) for known, start, end in rows if known == path), None)
         query = f"SELECT start, end FROM {_TABLES[kind]} WHERE document = ? AND path = ?"  # noqa: S608 - our own names
-        found: tuple[int, int] | None = self._store.db.execute(query, (number, path)).fetchone()
+        found: tuple[int, int] | None = self.store.db.execute(query, (number, path)).fetchone()
         return found
 
     def _links(self, number: int) -> tuple[Link, ...]:
         query = "SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal"
-        return tuple(Link(*row) for row in self._store.db.execute(query, (number,)))
+        return tuple(Link(*row) for row in self.store.db.execute(query, (number,)))
 
     def _infoboxes(self, number: int) -> tuple[Infobox, ...]:
         query = "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal"
         return tuple(
             Infobox(start, end, kind, tuple((key, value) for key, value in json.loads(fields)))
-            for start, end, kind, fields in self._store.db.execute(query, (number,))
+            for start, end, kind, fields in self.store.db.execute(query, (number,))
         )
 
     def documents(self) -> list[tuple[str, str, str]]:
         """Id, key and title of every document, by key."""
-        rows = self._store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
+        rows = self.store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
         return [(f"article:{number}", key, title) for number, key, title in rows]
 
     def named(self, column: Literal["key", "source", "name"], value: str) -> dict[str, str]:
         """Keys of the documents of this key, source file or title (as `title_name` makes it), by id; in their order."""
         query = f"SELECT number, key FROM documents WHERE {column} = ? ORDER BY key"  # noqa: S608 - a name of our own
-        return {f"article:{number}": key for number, key in self._store.db.execute(query, (value,))}
+        return {f"article:{number}": key for number, key in self.store.db.execute(query, (value,))}
 
     def titled(self, names: Iterable[str]) -> set[str]:
         """Which of these names (as `title_name` makes them) are titles of documents."""
@@ -155,7 +155,7 @@ class StoredDocuments:
         """What documents have in a field of their metadata, each value once; not more than `limit` of them."""
         query = "SELECT DISTINCT metadata ->> ? FROM documents WHERE metadata ->> ? <> '' LIMIT ?"
         path = f'$."{field}"'
-        return [str(row[0]) for row in self._store.db.execute(query, (path, path, limit))]
+        return [str(row[0]) for row in self.store.db.execute(query, (path, path, limit))]
 
     def keys(self, documents: Iterable[str]) -> dict[str, str]:
         """Keys of these documents, by id. An id that is not in this snapshot is left out."""
@@ -206,7 +206,7 @@ class StoredDocuments:
                 chunks[number][path] = start, end, tokens
             columns = "number, key, title, text, crc, coalesce(metadata ->> '$.date', '')"
             for number, key, title, text, crc, date in self._rows(columns, "documents", "number", missing):
-                check_text(self._store.path, key, text, crc)
+                check_text(self.store.path, key, text, crc)
                 found[number] = _Article(f"article:{number}", title, text, date, chunks[number])
                 self._remember(number, found[number])
         return found
@@ -219,7 +219,7 @@ class StoredDocuments:
 
     def _rows(self, columns: str, table: str, key: str, values: Sequence[int] | Sequence[str]) -> list[Any]:
         query = f"SELECT {columns} FROM {table} WHERE {key} IN (SELECT value FROM json_each(?))"  # noqa: S608 - our names
-        return self._store.db.execute(query, (json.dumps(list(values)),)).fetchall()
+        return self.store.db.execute(query, (json.dumps(list(values)),)).fetchall()
 
 
 def _place(id: str) -> tuple[int, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from ragways.core.text import is_utf8, printable_name
@@ -60,6 +60,15 @@ class IndexedFiles:
         rows = self._db.execute("SELECT key FROM sources WHERE root = ? AND key >= ? AND key < ?", (root, first, end))
         return {row[0] for row in rows}
 
+    def documents(self, key: str) -> int:
+        """How many documents a file gave."""
+        return int(self._db.execute("SELECT count(*) FROM documents WHERE source = ?", (key,)).fetchone()[0])
+
+    def records(self, key: str, documents: Collection[int]) -> dict[bytes, int]:
+        """Hashes of the records of a file with the numbers of their documents, of these documents alone."""
+        rows = self._db.execute("SELECT record, document FROM records WHERE source = ?", (key,))
+        return {record: number for record, number in rows if number in documents}
+
     def pages(self) -> set[str]:
         """Addresses of the pages that were read."""
         return {row[0] for row in self._db.execute("SELECT key FROM sources WHERE key >= ? AND key < ?", _WEB)}
@@ -70,12 +79,21 @@ class IndexedFiles:
         """Note a file that was read."""
         self._db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", (key, root, size, modified))
 
+    def put_records(self, key: str, records: Mapping[bytes, int]) -> None:
+        """Note the records of a file, in place of those that it had."""
+        known = dict(self._db.execute("SELECT record, document FROM records WHERE source = ?", (key,)).fetchall())
+        gone = [(key, record) for record in known.keys() - records.keys()]
+        self._db.executemany("DELETE FROM records WHERE source = ? AND record = ?", gone)
+        new = [(key, record, number) for record, number in records.items() if known.get(record) != number]
+        self._db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", new)
+
     def begin(self, key: str, root: str) -> None:
         """Note a file of which not all is read yet: the next run reads it, or finds that it is gone."""
         self.put(key, root, UNREAD, 0)
 
     def remove(self, key: str) -> None:
         self._db.execute("DELETE FROM sources WHERE key = ?", (key,))
+        self._db.execute("DELETE FROM records WHERE source = ?", (key,))
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Forget that the files of these documents, which are about to go, were read, so that the next run reads them
