@@ -30,13 +30,14 @@ _OWN = frozenset(
         LOCK,
         VIEWS,
         PAGES,
-        *(f"{file}{end}" for file in (_STORE, "work_cache.sqlite") for end in _SUFFIXES),
+        "lexicon.sqlite.draft",
+        *(f"{file}{end}" for file in (_STORE, "work_cache.sqlite", "lexicon.sqlite") for end in _SUFFIXES),
     }
 )
 _ELSEWHERE = "choose another folder with --index"
 _TEXT = """This folder is an index of ragways, which replaces and deletes these things in it:
-index.sqlite and work_cache.sqlite, what is named after them, the numbered folders in
-views, and what is in pages. It leaves everything else alone.
+index.sqlite, work_cache.sqlite and lexicon.sqlite, what is named after them, the
+numbered folders in views, and what is in pages. It leaves everything else alone.
 """
 
 

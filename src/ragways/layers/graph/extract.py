@@ -1,0 +1,318 @@
+"""Facts of one document as rows: names resolved within the document, and the kinds of things they are.
+
+Pure, given the lexicon of an epoch: which entity of the corpus a name means is for the view to resolve.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ragways.layers.graph.facts import Entity, PassageFacts, Relation
+from ragways.layers.graph.kinds import decided, exclusive_kind, kind_of_name
+from ragways.layers.graph.names import coarse, fold, hash_of, letters_of, split_title, veto_hash
+from ragways.layers.graph.rules import structure_facts, text_facts
+from ragways.layers.known_names import KnownNames
+from ragways.store.source import Source
+from ragways.store.store import Facts
+
+RULES = "rules"
+"""The way of facts that rules find; a model's and a file's are `model` and `import`."""
+_STEPS = 8
+"""Other names that lead on from one another, at most: a circle must end."""
+_MILLION = 1_000_000
+
+FactsOfChunk = list[tuple[str, PassageFacts]]
+"""What was found in a chunk, and in which way."""
+Into = tuple[str, str]
+"""A name that another is taken for, and the reason."""
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """Names that a person keeps apart."""
+
+    pairs: frozenset[tuple[str, str]] = frozenset()
+    hashes: frozenset[str] = frozenset()
+    """Of pairs of names that are compared otherwise."""
+    spellings: frozenset[str] = frozenset()
+    """Of two spellings of one name, the later one in the order of letters: it is a name of its own."""
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> Corrections:
+        found = frozenset((min(pair), max(pair)) for pair in pairs)
+        alike = {pair for pair in found if fold(pair[0]) == fold(pair[1])}
+        hashes = frozenset(veto_hash(*pair) for pair in found - alike)
+        return cls(found, hashes, frozenset(other for one, other in alike if one != other))
+
+    def allows(self, name: str, into: str) -> bool:
+        """Whether a name may be taken for another; both as names are compared."""
+        if not name or not into or name == into:
+            return False
+        return not self.hashes or veto_hash(name, into) not in self.hashes
+
+
+NO_CORRECTIONS = Corrections()
+
+
+# Names of a document
+
+
+@dataclass(slots=True)
+class NameUse:
+    """How a document uses a name: as what, and under which spellings."""
+
+    types: dict[str, int] = field(default_factory=dict)
+    spellings: dict[str, int] = field(default_factory=dict)
+    aliases: set[str] = field(default_factory=set)
+    guesses: dict[str, int] = field(default_factory=dict)
+
+    def add(self, entity: Entity) -> None:
+        self.spellings[entity.name] = self.spellings.get(entity.name, 0) + entity.count
+        if entity.type:
+            self.types[entity.type] = self.types.get(entity.type, 0) + entity.count
+        if entity.guess:
+            self.guesses[entity.guess] = self.guesses.get(entity.guess, 0) + entity.count
+        self.aliases.update(entity.aliases)
+
+    @property
+    def kind(self) -> str:
+        """What kind of thing it is, as far as its types, its own words or the words around it tell."""
+        if self.types:
+            return coarse(max(self.types, key=lambda type: (self.types[type], type)))
+        return decided(self.guesses) or kind_of_name(max(self.spellings, key=len, default=""))
+
+
+class DocumentNames:
+    """The names of one document by the form in which they are compared. `title` is the article's own."""
+
+    def __init__(self, title: str, facts: Iterable[PassageFacts]) -> None:
+        self.title = title
+        self.own = fold(split_title(title)[0])
+        self.names: dict[str, NameUse] = {}
+        for each in facts:
+            for entity in each.entities:
+                self._use(fold(entity.name)).add(entity)
+            for name in each.ends:
+                if (folded := fold(name)) not in self.names:
+                    self._use(folded).add(Entity(name))
+
+    def _use(self, name: str) -> NameUse:
+        found = self.names.get(name)
+        if found is None:
+            found = self.names[name] = NameUse()
+        return found
+
+    @property
+    def single(self) -> set[str]:
+        """Names of one word."""
+        return {name for name in self.names if " " not in name}
+
+    @property
+    def alone(self) -> set[str]:
+        """Names of one word that are not the first word of another."""
+        return self.single - {name.partition(" ")[0] for name in self.names if " " in name}
+
+    def narrowed(self) -> DocumentNames:
+        """Those of the names alone on which its short forms depend."""
+        several = [name.split() for name in self.names if " " in name]
+        short = self.single & {*(words[-1] for words in several), *self.own.split()}
+        made = DocumentNames(self.title, ())
+        made.names = {
+            name: use
+            for name, use in self.names.items()
+            if name in short or name.rpartition(" ")[2] in short or name in (self.own, fold(self.title))
+        }
+        return made
+
+    def resolved(self, known: KnownNames, corrections: Corrections = NO_CORRECTIONS) -> dict[str, Into]:
+        """What names of the document are taken for within it, and why: its own other names, and short forms."""
+        found: dict[str, set[Into]] = defaultdict(set)
+        for name, use in self.names.items():
+            for alias in use.aliases:
+                short = fold(alias)
+                if corrections.allows(short, name) and (short == self.own or not known.titled(short)):
+                    acronym = any(alias.rstrip("s").replace(".", "") == letters_of(s) for s in use.spellings)
+                    found[short].add((name, "acronym" if acronym else "alias"))
+        for name, full in self.short_forms(known).items():
+            # `Germany`, beside one `Nazi Germany`, is a name itself: it is not usual as a short form.
+            into = fold(self.title) if full == self.own else full if known.usual(name) else ""
+            if corrections.allows(name, into):
+                found[name].add((into, "short form"))
+        return {name: min(into) for name, into in found.items()}
+
+    def short_forms(self, known: KnownNames) -> dict[str, str]:
+        """`Tamsett` is `Oriel Tamsett` in a document that has both, and calls nobody else so."""
+        # `Python Memcached` is no person: elsewhere Python is something by itself.
+        people = self._people_by_word(lambda word: known.alone(word) or known.common(word))
+        found = {}
+        for name, use in self.names.items():
+            into = people.get(name, set()) if " " not in name and len(name) > 2 and name.isalpha() else set()
+            if not into or known.titled(name) or known.common(name):
+                continue
+            if len(into) > 1 and self.own in into:
+                into = {self.own}
+            if len(into) == 1 and use.kind in ("", "person") and any(map(_is_called, use.spellings)):
+                found[name] = next(iter(into))
+        return found
+
+    def _people_by_word(self, common: Callable[[str], bool]) -> dict[str, set[str]]:
+        """Names of people by their last word; the article's own person by the first word too."""
+        found: dict[str, set[str]] = defaultdict(set)
+        own_use = self.names.get(fold(self.title), NameUse())
+        for name, use in [*self.names.items(), (self.own, own_use)]:
+            words = name.split()
+            if not 2 <= len(words) <= 5 or not _NO_PERSON.isdisjoint(words) or not words[-1].isalpha():
+                continue
+            kind = use.kind
+            if kind != "person" and (kind or not _may_be_person(words, use, common)):
+                continue
+            found[words[-1]].add(name)
+            if name == self.own and kind == "person":
+                found[words[0]].add(name)
+        return found
+
+
+_BEFORE_PLACES = """
+new north south east west northern southern eastern western central greater great upper lower old inner outer saint st
+san santa los las el la le fort mount mt lake port river cape gulf bay isle nazi imperial british french soviet
+university college republic kingdom united american royal national international
+"""
+_PARTICLES = frozenset({"of", "the", "and", "for", "in", "at", "on", "de", "del"})
+_NO_PERSON = frozenset(_BEFORE_PLACES.split()) | _PARTICLES
+
+
+def _is_called(spelling: str) -> bool:
+    """Whether a person is called so: `The Liang` are many, and `AVA` is an acronym."""
+    return not spelling.startswith("The ") and not spelling.isupper()
+
+
+def _may_be_person(words: list[str], use: NameUse, common: Callable[[str], bool]) -> bool:
+    """Whether nothing speaks against a name being a person's, and all of its words are names."""
+    if any("," in spelling or "(" in spelling or any(map(str.isdigit, spelling)) for spelling in use.spellings):
+        return False
+    written = max(use.spellings, key=len, default="").split()
+    return (
+        len(words) <= 3
+        and not any(word.isupper() and len(word) > 1 for word in written)
+        and not any(map(common, words[:-1]))
+    )
+
+
+# Rows
+
+
+class _Mention(NamedTuple):
+    chunk: int
+    name: str
+    kind: str
+    meant: str
+    spelling: str
+    type: str
+    way: str
+
+
+def rule_facts(source: Source, known: KnownNames, *, text: bool = True) -> list[FactsOfChunk]:
+    """What rules find, a chunk each; without `text`, in links, boxes and tables alone."""
+    ways = [structure_facts(source, known), *([text_facts(source, known)] if text else [])]
+    return [[(RULES, facts) for facts in each] for each in zip(*ways, strict=True)]
+
+
+def extract(
+    source: Source,
+    lexicon: KnownNames,
+    facts: Sequence[FactsOfChunk] | None = None,
+    corrections: Corrections = NO_CORRECTIONS,
+) -> Facts:
+    """The rows of a document, by their table: of these facts, a list a chunk, or of what rules find."""
+    if source.redirect:
+        return {}
+    facts = rule_facts(source, lexicon) if facts is None else facts
+    return _Rows(source, lexicon, facts, corrections).tables()
+
+
+class _Rows:
+    """The facts of a document while they become rows."""
+
+    def __init__(
+        self, source: Source, lexicon: KnownNames, facts: Sequence[FactsOfChunk], corrections: Corrections
+    ) -> None:
+        self._source, self._facts, self._corrections = source, facts, corrections
+        names = DocumentNames(source.title, (found for chunk in facts for _, found in chunk))
+        self._into = names.resolved(lexicon, corrections)
+        self._meant = {name: use.kind for name, use in names.names.items()}
+        self._finals = {spelling: self._resolve(spelling) for use in names.names.values() for spelling in use.spellings}
+        self._kinds: dict[str, set[str]] = defaultdict(set)
+        for use in names.names.values():
+            kinds = {exclusive_kind(type) for type in use.types} - {""}
+            for spelling in use.spellings:
+                self._kinds[self._finals[spelling]] |= kinds
+
+    def _resolve(self, spelling: str) -> str:
+        """The name that a spelling means in this document."""
+        here = fold(spelling)
+        if spelling in self._corrections.spellings:
+            return f"{here}\x1f{spelling}"
+        for _ in range(_STEPS):
+            if here not in self._into:
+                break
+            here = self._into[here][0]
+        return here
+
+    def _kind(self, spelling: str, type: str) -> str:
+        known = self._kinds[self._finals[spelling]]
+        return exclusive_kind(type) or (next(iter(known)) if len(known) == 1 else "")
+
+    def _mention(self, chunk: int, spelling: str, type: str, way: str) -> _Mention:
+        name, meant = self._finals[spelling], self._meant[fold(spelling)]
+        return _Mention(chunk, name, self._kind(spelling, type), meant, spelling, type, way)
+
+    def tables(self) -> Facts:
+        mentions: Counter[_Mention] = Counter()
+        relations: list[tuple[object, ...]] = []
+        descriptions: dict[tuple[str, str], int] = {}
+        for chunk, found in enumerate(self._facts):
+            for way, facts in found:
+                types: dict[str, str] = {}
+                for entity in facts.entities:
+                    types.setdefault(entity.name, entity.type)
+                    mentions[self._mention(chunk, entity.name, entity.type, way)] += entity.count
+                    if entity.description:
+                        descriptions.setdefault((self._finals[entity.name], entity.description), chunk)
+                for name in facts.ends:
+                    if name not in types:
+                        types[name] = ""
+                        mentions[self._mention(chunk, name, "", way)] += 1
+                relations += self._relations(chunk, way, facts.relations, types)
+        return {
+            "mentions": [
+                (m.chunk, m.name, hash_of(m.name), m.kind, m.meant, m.spelling, m.type, count, m.way)
+                for m, count in mentions.items()
+            ],
+            "relations": relations,
+            "other_names": sorted((name, other, reason) for other, (name, reason) in self._into.items()),
+            "descriptions": [(chunk, name, hash_of(name), text) for (name, text), chunk in descriptions.items()],
+        }
+
+    def _relations(
+        self, chunk: int, way: str, relations: Iterable[Relation], types: Mapping[str, str]
+    ) -> Iterator[tuple[object, ...]]:
+        for relation in relations:
+            subject, object = (
+                (self._finals[name], self._kind(name, types[name])) for name in (relation.subject, relation.object)
+            )
+            if subject != object:
+                made = f"{way}:{relation.by}" if relation.by else way
+                weight = round(relation.weight * _MILLION)
+                yield (chunk, *subject, relation.predicate, *object, weight, relation.date,
+                       *self._place(chunk, relation), made)  # fmt: skip
+
+    def _place(self, chunk: int, relation: Relation) -> tuple[int, int, str]:
+        """Where a description begins in the text, and its length; or the description itself."""
+        text, start = relation.description, relation.start
+        if start < 0 and text:
+            passage = self._source.passages[chunk]
+            start = self._source.text.find(text, passage.start, passage.end)
+        return (start, len(text), "") if text and start >= 0 else (-1, 0, text)
