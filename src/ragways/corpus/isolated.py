@@ -127,7 +127,7 @@ def _line(value: object) -> bytes:
 
 
 def _plain_options(options: LoadOptions) -> dict[str, Any]:
-    told = ("notice", "passed")
+    told = ("notice", "passed", "records")
     plain = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in told}
     return {**plain, "fields": asdict(options.fields), "share": asdict(options.share)}
 

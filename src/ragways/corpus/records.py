@@ -1,11 +1,12 @@
 """Records (.json, .jsonl, .ndjson, also .gz): a document a record, whose text is plain text.
 
 Of a file that holds a record a line, it can be noted once which records are whose shard's, and where they begin. So no
-shard has to look at those of the others.
+shard has to look at those of the others. Of one that was read before, only lines that have changed are parsed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from array import array
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,17 @@ from ragways.core.errors import LoadError
 from ragways.core.text import one_line
 from ragways.core.types import Document, document_number
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.source import DealtRecords, Fields, LoadOptions, Skipped, SourceFile, decode, opened, read_all
+from ragways.corpus.source import (
+    DealtRecords,
+    Fields,
+    KnownRecords,
+    LoadOptions,
+    Skipped,
+    SourceFile,
+    decode,
+    opened,
+    read_all,
+)  # fmt: skip
 from ragways.corpus.text import write_plain
 
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -32,12 +43,16 @@ Record = dict[str, Any]
 
 
 class _Row(NamedTuple):
-    """A record, the how manieth of its file it is, and where its line begins and its number (0: it has no line)."""
+    """A record, the how manieth of its file it is, and where its line begins and its number (0: it has no line). One
+    that was read before has its `line_text` instead, and every one of a line its hash.
+    """
 
     ordinal: int
     at: int
     line: int
     record: Record
+    hash: bytes = b""
+    line_text: bytes = b""
 
 
 def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
@@ -48,7 +63,7 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     rows = _rows(file, options) if dealt is None else _dealt_rows(file, options, dealt)
     found = dealt is not None
     unlike: tuple[str, ...] = ()
-    for row, name, text in _named(rows, options.fields, {} if dealt is None else dealt.names):
+    for row, name, text in _named(file, rows, options, {} if dealt is None else dealt.names):
         if not name:
             unlike = unlike or tuple(row.record)[:8]
             options.notice(Skipped(f"{file.key}#{row.ordinal}", "record without a text field"))
@@ -62,7 +77,7 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
         title = _short(_first(row.record, options.fields.title), 300) or _own_id(row.record, options.fields)
         title = title or f"{file.stem} {row.ordinal}"
         yield builder.document(f"{file.key}#{name}", title, "json", _facts(row.record, options.fields))
-    if not found and unlike:
+    if not found and unlike and not (options.records and options.records.unchanged):
         fields = ", ".join(one_line(name, 40) for name in unlike)
         raise LoadError(f"has no record with a text field (its fields: {fields})", "name the field that holds the text")
 
@@ -78,7 +93,7 @@ def deal_records(file: SourceFile, options: LoadOptions, shards: int) -> list[De
         DealtRecords(status.st_size, status.st_mtime_ns, array("Q"), array("Q"), array("Q"), {}) for _ in range(shards)
     ]
     texts, names = 0, dict[int, str]()
-    for row, name, text in _named(_rows(file, options), options.fields, names):
+    for row, name, text in _named(file, _rows(file, options), options, names):
         texts += bool(text)
         # Those without a text are told of by the first shard.
         own = dealt[document_number(f"{file.key}#{name}") % shards if text else 0]
@@ -90,21 +105,35 @@ def deal_records(file: SourceFile, options: LoadOptions, shards: int) -> list[De
     return dealt if texts else None
 
 
-def _named(rows: Iterable[_Row], fields: Fields, names: dict[int, str]) -> Iterator[tuple[_Row, str, str]]:
+def _named(
+    file: SourceFile, rows: Iterable[_Row], options: LoadOptions, names: dict[int, str]
+) -> Iterator[tuple[_Row, str, str]]:
     """Each record with its name, which no other of the file has, and its text. In `names` are, by ordinal, those that
     were made because another had the name; they are added there. A record without a text field has no name; one whose
-    text is empty is left out later, as an empty file is.
+    text is empty is left out later, as an empty file is. Records that are known are noted as unchanged, and not given:
+    unless another has taken the name, which it has instead of one of its own.
     """
-    used: set[str] = set()
+    used: set[int] = set()
+    fields, records = options.fields, options.records or KnownRecords()
     for row in rows:
+        known = records.known.get(row.hash)
+        if known is not None:
+            if known not in used:
+                used.add(known)
+                records.unchanged[row.hash] = known
+                options.passed()
+                continue
+            row = row._replace(record=_parse_line(row.line_text, row.line))  # noqa: PLW2901
         text = _text(_first(row.record, fields.text))
         if not text and not _is_blank(row.record, fields.text):
             yield row, "", ""
             continue
-        name = names.get(row.ordinal) or _plain_name(row, fields)
-        while name in used:
+        plain = name = names.get(row.ordinal) or _plain_name(row, fields)
+        while (number := document_number(f"{file.key}#{name}")) in used:
             name = names[row.ordinal] = f"{name}#{row.ordinal}"
-        used.add(name)
+        used.add(number)
+        if name == plain and text and row.hash:
+            records.new[row.hash] = number
         yield row, name, text
 
 
@@ -150,6 +179,8 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
     when all others are read; where many are, or the first, this is no file of records.
     """
     broken: list[LoadError] = []
+    known = options.records.known if options.records is not None else None
+    seed = hashlib.blake2b(repr(options.fields).encode(), digest_size=16)
     with opened(file) as stream:
         size = number = ordinal = 0
         while line := stream.readline(options.max_record + 1):
@@ -162,6 +193,10 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
             if not line.strip():
                 continue
             ordinal += 1
+            hash = b"" if known is None else _hash_of_line(seed, ordinal, number, line)
+            if known and hash in known:
+                yield _Row(ordinal, size - len(line), number, {}, hash, line)
+                continue
             try:
                 record = _parse_line(line, number)
             except LoadError as error:
@@ -169,10 +204,18 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
                 if ordinal == 1 or len(broken) > _MOST_BROKEN:
                     raise
             else:
-                yield _Row(ordinal, size - len(line), number, record)
+                yield _Row(ordinal, size - len(line), number, record, hash)
     if broken:
         more = f" and in {len(broken) - 1} more" if len(broken) > 1 else ""
         raise LoadError(f"{broken[0].message}{more}; its other records were read", broken[0].cure)
+
+
+def _hash_of_line(seed: hashlib.blake2b, ordinal: int, number: int, line: bytes) -> bytes:
+    """Of all that a record's document is made of: a document has the number of its line, and may be called by it."""
+    hash = seed.copy()
+    hash.update(b"%d %d " % (ordinal, number))
+    hash.update(line)
+    return hash.digest()
 
 
 def _parse_line(line: bytes, number: int) -> Record:

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,6 +100,17 @@ class Share:
         return number % self.shards == self.shard
 
 
+@dataclass(eq=False, slots=True)
+class KnownRecords:
+    """Records of a file of lines, each by a hash of its line and place, with the number of its document. Of those that
+    are `known` no document is made again; a loader notes which were `unchanged`, and which are `new`.
+    """
+
+    known: Mapping[bytes, int] = field(default_factory=dict)
+    unchanged: dict[bytes, int] = field(default_factory=dict)
+    new: dict[bytes, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
     """How far reading may go, so that no file can use up the machine. Sizes are bytes unless named otherwise."""
@@ -128,6 +139,8 @@ class LoadOptions:
     """Of a file of many documents, only these are wanted."""
     passed: Callable[[], None] = lambda: None
     """Told of every document that was passed over because it is not of the share."""
+    records: KnownRecords | None = None
+    """Of a file that was read before."""
 
     def passes_over(self, key: str) -> bool:
         """Whether a document of this key is not of the share: a loader of many asks before it makes one."""
