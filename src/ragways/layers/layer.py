@@ -195,6 +195,12 @@ class Layer:
         """
         return [{} for _ in documents]
 
+    def unfinished(self, store: Store, use: Use) -> Iterable[int]:
+        """Documents to extract again in this run though their facts were made with these settings: where a model came
+        since, or failed, and a rule stood in.
+        """
+        return ()
+
     async def fold(self, view: Path, store: Store, change: Change | None, use: Use) -> None:
         """Bring the view in this folder up to date with the rows; without a change, make it in the empty folder.
 
