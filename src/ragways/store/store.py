@@ -135,7 +135,7 @@ class Store:
     def resume(self) -> bool:
         """Begin to read again after `pause`: False where another file has taken the place of this one."""
         with store_errors(self.path):
-            if self._file is None or not os.path.samestat(self._file, os.stat(self.path)):
+            if self._file is None or not self.path.is_file() or not os.path.samestat(self._file, os.stat(self.path)):
                 return False
             if not self.db.in_transaction:
                 self.db.execute("BEGIN")
@@ -422,6 +422,23 @@ def number_of(id: str) -> int:
 def path_of(id: str) -> str:
     """What follows the document in the id of a part: `s8:p2:c0`."""
     return id.split(":", 2)[2]
+
+
+_PLACE_BITS = 21
+
+
+def place_of(path: str) -> int:
+    """The path of a chunk as a number, for arrays: chunks of a document have the order of their numbers."""
+    section, paragraph, chunk = (int(part[1:]) for part in path.split(":"))
+    if max(section, paragraph, chunk) >> _PLACE_BITS:
+        raise ValueError(path)
+    return section << 2 * _PLACE_BITS | paragraph << _PLACE_BITS | chunk
+
+
+def chunk_id(document: int, place: int) -> str:
+    """The id of the chunk at a place (`place_of`) of a document."""
+    part = (1 << _PLACE_BITS) - 1
+    return f"article:{document}:s{place >> 2 * _PLACE_BITS}:p{place >> _PLACE_BITS & part}:c{place & part}"
 
 
 def document_hash(document: Document) -> str:
