@@ -37,7 +37,7 @@ WIDE = 16
 """Codes of entities are `place of the name * WIDE + kind`."""
 _PREFIX = "entity:"
 _DIGITS = frozenset("0123456789abcdef")
-_UNSIGNED = (1 << 64) - 1
+UNSIGNED = (1 << 64) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ class GraphArrays:
     def ids(self, entities: Collection[int] | NDArray[np.integer]) -> list[str]:
         """Ids of entities. They are in the order of numbers: the name's hash, the last digit of it being the kind."""
         codes = self.codes[np.asarray(entities, np.int64)]
-        hashes = self.names[codes // WIDE] & np.uint64(_UNSIGNED - WIDE + 1) | (codes % WIDE).astype(np.uint64)
+        hashes = self.names[codes // WIDE] & np.uint64(UNSIGNED - WIDE + 1) | (codes % WIDE).astype(np.uint64)
         return [f"{_PREFIX}{hash:016x}" for hash in hashes.tolist()]
 
     def place(self, id: str) -> int:
@@ -155,7 +155,7 @@ class GraphArrays:
         name = int(np.searchsorted(self.names, np.uint64(hash)))
         if name == len(self.names) or int(self.names[name]) - hash >= WIDE:
             return -1
-        return self._entity(name * WIDE + kind)
+        return place_in(self.codes, name * WIDE + kind)
 
     def places(self, ids: Iterable[str]) -> Ints:
         """Numbers of those of these entities that are there, in order."""
@@ -163,15 +163,19 @@ class GraphArrays:
 
     def name(self, folded: str) -> int:
         """The number of a folded name, or -1."""
-        return _place(self.names, hash_of(folded) & _UNSIGNED)
+        return place_in(self.names, hash_of(folded) & UNSIGNED)
 
     def text(self, name: int) -> str:
         """A name, folded."""
-        return self.letters[self.letter_begins[name] : self.letter_begins[name + 1] - 1].tobytes().decode()
+        return (
+            self.letters[self.letter_begins[name] : self.letter_begins[name + 1] - 1]
+            .tobytes()
+            .decode("utf-8", "surrogatepass")
+        )
 
     def predicate(self, text: str) -> int:
         """The number of a predicate, or -1."""
-        return _place(self.predicates, hash_of(text) & _UNSIGNED)
+        return place_in(self.predicates, hash_of(text) & UNSIGNED)
 
     def called(self, name: int) -> tuple[Ints, Ints]:
         """Entities with this own name, and others that have it as an alias or mean it: each most often named first."""
@@ -199,13 +203,10 @@ class GraphArrays:
         for candidate in (*candidates, name):
             final = int(self.final[candidate])
             for code in (final * WIDE + CODES[kind], final * WIDE):
-                entity = self._entity(code)
-                if entity >= 0 and _place(here, entity) >= 0:
+                entity = place_in(self.codes, code)
+                if entity >= 0 and place_in(here, entity) >= 0:
                     return entity
         return -1
-
-    def _entity(self, code: int) -> int:
-        return _place(self.codes, code)
 
     # Documents and chunks
 
@@ -215,7 +216,7 @@ class GraphArrays:
 
     def document(self, number: int) -> int:
         """The place of a document by its number, or -1."""
-        return _place(self.documents, number)
+        return place_in(self.documents, number)
 
     # A part
 
@@ -227,20 +228,20 @@ class GraphArrays:
         able = np.fromiter((number in documents for number in self.documents.tolist()), np.bool_, len(self.documents))
         seen = np.repeat(able, np.diff(self.first_chunk))
         naming = seen[self.naming_chunks]
-        owners = _owners(self.naming_begins)[naming]
-        left = np.bincount(owners, minlength=len(self)) > 0
-        place = (np.cumsum(left) - 1).astype(np.int32)
+        owner = owners(self.naming_begins)[naming]
+        left = np.bincount(owner, minlength=len(self)) > 0
+        to = (np.cumsum(left) - 1).astype(np.int32)
         times = self.naming_times[naming]
         by_chunk = left[self.named_entities] & np.repeat(seen, np.diff(self.named_begins))
         stating = seen[self.stating_chunks]
-        relation = _owners(self.stating_begins)[stating]
+        relation = owners(self.stating_begins)[stating]
         size = len(self.weights)
         stated = np.bincount(relation, minlength=size) > 0
         weights = self.stating_weights[stating]
-        subjects, objects = place[self.subjects[stated]], place[self.objects[stated]]
+        subjects, objects = to[self.subjects[stated]], to[self.objects[stated]]
         object_order = np.argsort(objects, kind="stable")
         calling = seen[self.alias_chunks]
-        alias = _owners(self.alias_begins)[calling]
+        alias = owners(self.alias_begins)[calling]
         called = np.bincount(alias, minlength=len(self.alias_names)) > 0
         counts = self.alias_counts[calling]
         entities = int(left.sum())
@@ -248,17 +249,17 @@ class GraphArrays:
             documents=self.documents, first_chunk=self.first_chunk, titles=self.titles, names=self.names,
             letters=self.letters, letter_begins=self.letter_begins, everyday=self.everyday, final=self.final,
             articles=np.where(np.append(able, False)[self.articles], self.articles, np.int32(-1)),
-            codes=self.codes[left], kinds=self.kinds[left], counts=whole_sums(owners, times, len(self))[left],
-            naming_begins=begins(place[owners], entities), naming_chunks=self.naming_chunks[naming], naming_times=times,
-            naming_own=self.naming_own[naming], named_begins=begins(_owners(self.named_begins)[by_chunk], self.chunks),
-            named_entities=place[self.named_entities[by_chunk]], named_times=self.named_times[by_chunk],
+            codes=self.codes[left], kinds=self.kinds[left], counts=whole_sums(owner, times, len(self))[left],
+            naming_begins=begins(to[owner], entities), naming_chunks=self.naming_chunks[naming], naming_times=times,
+            naming_own=self.naming_own[naming], named_begins=begins(owners(self.named_begins)[by_chunk], self.chunks),
+            named_entities=to[self.named_entities[by_chunk]], named_times=self.named_times[by_chunk],
             named_own=self.named_own[by_chunk], predicates=self.predicates, subjects=subjects, objects=objects,
             relation_predicates=self.relation_predicates[stated], weights=whole_sums(relation, weights, size)[stated],
             subject_begins=begins(subjects, entities), object_begins=begins(objects, entities),
             object_relations=object_order.astype(np.int32),
             stating_begins=begins((np.cumsum(stated) - 1)[relation], int(stated.sum())),
             stating_chunks=self.stating_chunks[stating], stating_weights=weights,
-            alias_names=self.alias_names[called], alias_entities=place[self.alias_entities[called]],
+            alias_names=self.alias_names[called], alias_entities=to[self.alias_entities[called]],
             alias_times=whole_sums(alias, counts, len(called))[called],
             alias_begins=begins((np.cumsum(called) - 1)[alias], int(called.sum())),
             alias_chunks=self.alias_chunks[calling], alias_counts=counts,
@@ -270,7 +271,7 @@ def begins(owners: NDArray[np.integer], size: int) -> Ints:
     return np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=size))]).astype(np.int64)
 
 
-def _owners(begins: Ints) -> Ints:
+def owners(begins: Ints) -> Ints:
     """The owner of each row."""
     return np.repeat(np.arange(len(begins) - 1), np.diff(begins))
 
@@ -282,7 +283,7 @@ def whole_sums(owners: NDArray[np.integer], values: NDArray[np.integer], size: i
     return found
 
 
-def _place(values: NDArray[Any], value: int) -> int:
+def place_in(values: NDArray[Any], value: int) -> int:
     """The place of a value among sorted ones, or -1."""
     at = int(np.searchsorted(values, values.dtype.type(value)))
     return at if at < len(values) and int(values[at]) == value else -1
