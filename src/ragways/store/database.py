@@ -42,8 +42,9 @@ def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Co
             # What is removed must not be readable in the file's free pages.
             connection.execute("PRAGMA secure_delete = ON")
             return connection
-        # A folder that cannot be written has no writer either, so the file will not change under us.
-        mode = "mode=ro" if _can_write(path.parent) else "immutable=1"
+        # A folder that cannot be written has no writer either, so the file will not change under us. A log beside it
+        # has commits that a killed writer could not bring into the file.
+        mode = "mode=ro" if _can_write(path.parent) or log_size(path) else "immutable=1"
         uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
         # Whole questions run in one thread at a time; the connection may have been opened in another.
         reading = sqlite3.connect(
@@ -175,7 +176,7 @@ def has_table(db: sqlite3.Connection, table: str) -> bool:
 
 
 def log_size(path: Path) -> int:
-    """Bytes of commits that have not reached the file of a database, or of a commit that was never made."""
+    """Bytes of commits that have not been brought into the file of a database, or of one that was never made."""
     try:
         return os.stat(f"{path}-wal").st_size
     except FileNotFoundError:
