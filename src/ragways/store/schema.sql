@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS mentions (
     document INTEGER NOT NULL, chunk INTEGER NOT NULL, name TEXT NOT NULL, hash INTEGER NOT NULL, kind TEXT NOT NULL,
     meant TEXT NOT NULL, spelling TEXT NOT NULL, type TEXT NOT NULL, count INTEGER NOT NULL, way TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS mentions_of_document ON mentions (document);
+CREATE INDEX IF NOT EXISTS mentions_of_document ON mentions (document, chunk);
 CREATE INDEX IF NOT EXISTS mentions_of_name ON mentions (hash);
 -- `weight` is in millionths. A description is `length` characters of the document's text at `start`, or else given.
 CREATE TABLE IF NOT EXISTS relations (
@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS relations (
     predicate TEXT NOT NULL, object TEXT NOT NULL, object_kind TEXT NOT NULL, weight INTEGER NOT NULL,
     date TEXT NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, description TEXT NOT NULL, way TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS relations_of_document ON relations (document);
+CREATE INDEX IF NOT EXISTS relations_of_document ON relations (document, chunk);
 -- `other` is another name of `name` in this document; `reason` is acronym, alias or short form.
 CREATE TABLE IF NOT EXISTS other_names (
     document INTEGER NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL, reason TEXT NOT NULL
