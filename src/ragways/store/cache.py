@@ -182,6 +182,12 @@ class WorkCache:
             hashes = [row[0] for row in self._db.execute("SELECT hash FROM results WHERE kind = ?", (kind,))]
         return self.results(kind, hashes)
 
+    def kinds(self, prefix: str) -> list[str]:
+        """The kinds of results that begin so, by name."""
+        query = "SELECT DISTINCT kind FROM results WHERE kind GLOB ? ORDER BY kind"
+        with self._errors():
+            return [row[0] for row in self._db.execute(query, (f"{prefix}*",))]
+
     def count(self, kind: str) -> int:
         """How many results of this kind there are."""
         with self._errors():

@@ -31,21 +31,20 @@ Into = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Corrections:
+class NamesApart:
     """Names that a person keeps apart."""
 
-    pairs: frozenset[tuple[str, str]] = frozenset()
     hashes: frozenset[str] = frozenset()
-    """Of pairs of names that are compared otherwise."""
+    """Of pairs of names."""
     spellings: frozenset[str] = frozenset()
     """Of two spellings of one name, the later one in the order of letters: it is a name of its own."""
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[str, str]]) -> Corrections:
-        found = frozenset((min(pair), max(pair)) for pair in pairs)
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> NamesApart:
+        found = {(min(pair), max(pair)) for pair in pairs}
         alike = {pair for pair in found if fold(pair[0]) == fold(pair[1])}
         hashes = frozenset(veto_hash(*pair) for pair in found - alike)
-        return cls(found, hashes, frozenset(other for one, other in alike if one != other))
+        return cls(hashes, frozenset(other for one, other in alike if one != other))
 
     def allows(self, name: str, into: str) -> bool:
         """Whether a name may be taken for another; both as names are compared."""
@@ -54,7 +53,7 @@ class Corrections:
         return not self.hashes or veto_hash(name, into) not in self.hashes
 
 
-NO_CORRECTIONS = Corrections()
+NONE_APART = NamesApart()
 
 
 # Names of a document
@@ -127,19 +126,19 @@ class DocumentNames:
         }
         return made
 
-    def resolved(self, known: KnownNames, corrections: Corrections = NO_CORRECTIONS) -> dict[str, Into]:
+    def resolved(self, known: KnownNames, apart: NamesApart = NONE_APART) -> dict[str, Into]:
         """What names of the document are taken for within it, and why: its own other names, and short forms."""
         found: dict[str, set[Into]] = defaultdict(set)
         for name, use in self.names.items():
             for alias in use.aliases:
                 short = fold(alias)
-                if corrections.allows(short, name) and (short == self.own or not known.titled(short)):
+                if apart.allows(short, name) and (short == self.own or not known.titled(short)):
                     acronym = any(alias.rstrip("s").replace(".", "") == letters_of(s) for s in use.spellings)
                     found[short].add((name, "acronym" if acronym else "alias"))
         for name, full in self.short_forms(known).items():
             # `Germany`, beside one `Nazi Germany`, is a name itself: it is not usual as a short form.
             into = fold(self.title) if full == self.own else full if known.usual(name) else ""
-            if corrections.allows(name, into):
+            if apart.allows(name, into):
                 found[name].add((into, "short form"))
         return {name: min(into) for name, into in found.items()}
 
@@ -224,24 +223,22 @@ def extract(
     source: Source,
     lexicon: KnownNames,
     facts: Sequence[FactsOfChunk] | None = None,
-    corrections: Corrections = NO_CORRECTIONS,
+    apart: NamesApart = NONE_APART,
 ) -> Facts:
     """The rows of a document, by their table: of these facts, a list a chunk, or of what rules find."""
     if source.redirect:
         return {}
     facts = rule_facts(source, lexicon) if facts is None else facts
-    return _Rows(source, lexicon, facts, corrections).tables()
+    return _Rows(source, lexicon, facts, apart).tables()
 
 
 class _Rows:
     """The facts of a document while they become rows."""
 
-    def __init__(
-        self, source: Source, lexicon: KnownNames, facts: Sequence[FactsOfChunk], corrections: Corrections
-    ) -> None:
-        self._source, self._facts, self._corrections = source, facts, corrections
+    def __init__(self, source: Source, lexicon: KnownNames, facts: Sequence[FactsOfChunk], apart: NamesApart) -> None:
+        self._source, self._facts, self._apart = source, facts, apart
         names = DocumentNames(source.title, (found for chunk in facts for _, found in chunk))
-        self._into = names.resolved(lexicon, corrections)
+        self._into = names.resolved(lexicon, apart)
         self._meant = {name: use.kind for name, use in names.names.items()}
         self._finals = {spelling: self._resolve(spelling) for use in names.names.values() for spelling in use.spellings}
         self._kinds: dict[str, set[str]] = defaultdict(set)
@@ -253,7 +250,7 @@ class _Rows:
     def _resolve(self, spelling: str) -> str:
         """The name that a spelling means in this document."""
         here = fold(spelling)
-        if spelling in self._corrections.spellings:
+        if spelling in self._apart.spellings:
             return f"{here}\x1f{spelling}"
         for _ in range(_STEPS):
             if here not in self._into:
@@ -290,10 +287,13 @@ class _Rows:
             "mentions": [
                 (m.chunk, m.name, hash_of(m.name), m.kind, m.meant, m.spelling, m.type, count, m.way)
                 for m, count in mentions.items()
+                if m.name
             ],
             "relations": relations,
             "other_names": sorted((name, other, reason) for other, (name, reason) in self._into.items()),
-            "descriptions": [(chunk, name, hash_of(name), text) for (name, text), chunk in descriptions.items()],
+            "descriptions": [
+                (chunk, name, hash_of(name), text) for (name, text), chunk in descriptions.items() if name
+            ],
         }
 
     def _relations(
@@ -303,7 +303,7 @@ class _Rows:
             subject, object = (
                 (self._finals[name], self._kind(name, types[name])) for name in (relation.subject, relation.object)
             )
-            if subject != object:
+            if subject != object and subject[0] and object[0]:
                 made = f"{way}:{relation.by}" if relation.by else way
                 weight = round(relation.weight * _MILLION)
                 yield (chunk, *subject, relation.predicate, *object, weight, relation.date,

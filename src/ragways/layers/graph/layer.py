@@ -1,0 +1,164 @@
+"""The graph as a layer of the index: facts of documents, by rules, a model or a file, and the view of all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import ClassVar, cast
+
+from ragways.core.trace import Usage
+from ragways.layers.graph.extract import FactsOfChunk, NamesApart, extract, rule_facts
+from ragways.layers.graph.model import (
+    KIND,
+    FactsOfDocument,
+    expected_usage,
+    facts_by_model,
+    facts_from_file,
+    file_hash,
+    model_kind,
+    prompts,
+)
+from ragways.layers.graph.names import fold, hash_of, veto_hash
+from ragways.layers.known_names import KnownNames
+from ragways.layers.layer import Estimate, Layer, Sample, Use
+from ragways.layers.lexicon import Lexicon
+from ragways.layers.settings import GraphSettings, LayerSettings
+from ragways.store.cache import WorkCache
+from ragways.store.source import Source
+from ragways.store.store import Facts, Store
+
+VETO = "merge-veto"
+"""The kind of cached result that holds merges which a person undid: two names, a line each."""
+_GROWTH = 0.93
+"""A corpus of ten times the text names fewer than ten times the entities (`benchmarks/graph_speed.py`)."""
+
+
+class GraphLayer(Layer):
+    """Entities and relations of the corpus, with the chunks they came from."""
+
+    name: ClassVar[str] = "graph"
+    summary: ClassVar[str] = "entities and relations of the corpus, with the chunks they came from"
+    settings: ClassVar[type[LayerSettings]] = GraphSettings
+    tables: ClassVar[tuple[str, ...]] = ("mentions", "relations", "other_names", "descriptions")
+    reads_lexicon: ClassVar[bool] = True
+    kinds: ClassVar[frozenset[str]] = frozenset({KIND.removesuffix(":")})
+
+    # Facts
+
+    def facts_made_with(self, settings: LayerSettings) -> str:
+        given = cast(GraphSettings, settings)
+        parts: list[object] = [given.method, sorted(map(sorted, given.apart))]
+        if given.method != "rules":
+            parts.append(given.structure)
+        if given.method == "model":
+            parts += [prompts(given), given.passage_tokens]
+        if given.method == "import":
+            parts.append(file_hash(Path(given.file)))
+        return repr(parts)
+
+    async def extract(self, documents: Sequence[Source], use: Use) -> list[Facts | None]:
+        settings = use.settings_of(self.name, GraphSettings)
+        assert use.lexicon is not None  # noqa: S101 - the layer says that it reads one
+        known, apart = use.lexicon, NamesApart.of(pairs_apart(settings, use.cache))
+        paid = await _paid_facts(documents, use, settings)
+        return [
+            None if given is None else extract(source, known, _facts_of(source, known, settings, given), apart)
+            for source, given in zip(documents, paid, strict=True)
+        ]
+
+    def estimate(self, sample: Sample, use: Use) -> Estimate:
+        settings = use.settings_of(self.name, GraphSettings)
+        began = time.perf_counter()
+        known = Lexicon.of(sample.documents)
+        facts = [extract(source, known) for source in sample.documents]
+        names = {row[1] for rows in facts for row in rows.get("mentions", ())}
+        seconds = (time.perf_counter() - began) / sample.share
+        usage, kind = Usage(), ""
+        if settings.method == "model":
+            usage, kind = expected_usage(sample.every(), use, settings), model_kind(use.model, settings)
+        embedded = settings.vectors != "none" and "vectors" in use.layers
+        return Estimate(
+            round(len(names) / sample.share**_GROWTH),
+            like=list(_embedded_texts(facts, settings)) if embedded else (),
+            times=1 / sample.share,
+            usage=usage,
+            kind=kind,
+            seconds=seconds,
+            estimated="entities and their vectors" if embedded else "entities",
+        )
+
+    def used(self, store: Store, view: Path, use: Use) -> Mapping[str, set[str]]:
+        """Facts that were paid for, and corrections of names that the corpus has."""
+        keys = {passage.key for source in store.sources() for passage in source.passages}
+        found = dict.fromkeys(use.cache.kinds(KIND), keys) if keys else {}
+        vetoes = use.cache.all_results(VETO).items()
+        used = {hash for hash, pair in vetoes if all(_is_named(store, name) for name in pair.split("\n"))}
+        return found | {VETO: used}
+
+
+async def _paid_facts(documents: Sequence[Source], use: Use, settings: GraphSettings) -> list[FactsOfDocument | None]:
+    """What a model or a file knows of documents; None where that is to be tried again."""
+    if settings.method == "model":
+        return await facts_by_model(documents, use, settings)
+    if settings.method == "import":
+        return [*facts_from_file(documents, Path(settings.file))]
+    return [{} for _ in documents]
+
+
+def _facts_of(source: Source, known: KnownNames, settings: GraphSettings, paid: FactsOfDocument) -> list[FactsOfChunk]:
+    """What rules find in a document, and beside it what was paid for."""
+    by_rules = settings.method == "rules"
+    if source.redirect:
+        return []
+    facts: list[FactsOfChunk] = [[] for _ in source.passages]
+    if by_rules or settings.structure:
+        facts = rule_facts(source, known, text=by_rules)
+    for ordinal, found in paid.items():
+        facts[ordinal].append((settings.method, found))
+    return facts
+
+
+def _embedded_texts(facts: Iterable[Facts], settings: GraphSettings) -> Iterable[str]:
+    """About what entities are embedded by: names, and what is written of them."""
+    chunks: dict[str, int] = {}
+    described: dict[str, str] = {}
+    for rows in facts:
+        for _, name in {(row[0], row[1]) for row in rows.get("mentions", ())}:
+            chunks[name] = chunks.get(name, 0) + 1
+        described |= {row[1]: row[3] for row in rows.get("descriptions", ())}
+        if settings.relation_vectors:
+            yield from (f"{row[1]} {row[3]} {row[4]}" for row in rows.get("relations", ()))
+    for name, count in chunks.items():
+        if settings.vectors == "all" or count > 1 or name in described:
+            yield f"{name}: {described[name]}" if name in described else name
+
+
+# Corrections by people
+
+
+def pairs_apart(settings: GraphSettings, cache: WorkCache) -> frozenset[tuple[str, str]]:
+    """Names that are never one, by the settings or because a person undid their merge."""
+    undone = (tuple(pair.split("\n")) for pair in cache.all_results(VETO).values())
+    return frozenset([*settings.apart, *((pair[0], pair[1]) for pair in undone if len(pair) == 2)])
+
+
+def split(folder: Path, name: str, other: str) -> None:
+    """Never merge these two names of an index again, from the next run on: documents that do are extracted again."""
+    with closing(Store.write(folder)) as store, closing(WorkCache(folder)) as cache:
+        cache.keep_results(VETO, {veto_hash(name, other): f"{name}\n{other}"})
+        with store.batch():
+            store.db.execute(_EXTRACT_AGAIN, (GraphLayer.name, fold(name), fold(other)))
+
+
+_EXTRACT_AGAIN = (
+    "UPDATE extracted SET made = '' WHERE layer = ?1 AND document IN (SELECT document FROM other_names "
+    "WHERE (name = ?2 AND other = ?3) OR (name = ?3 AND other = ?2) UNION "
+    "SELECT document FROM mentions WHERE ?2 = ?3 AND name = ?2)"
+)
+
+
+def _is_named(store: Store, name: str) -> bool:
+    query = "SELECT 1 FROM mentions WHERE hash = ? UNION ALL SELECT 1 FROM other_names WHERE other = ? LIMIT 1"
+    return store.db.execute(query, (hash_of(fold(name)), fold(name))).fetchone() is not None

@@ -1,0 +1,363 @@
+"""Facts of passages that cost something to get: by a language model, or from a file.
+
+For a model, short passages are packed into one call, and each passage's facts are cached by its own content. A file has
+HippoRAG's OpenIE layout, or a triple a line:
+
+    {"docs": [{"passage": "Title\\nText", "extracted_entities": [...], "extracted_triples": [[s, p, o], ...]}]}
+    {"subject": "...", "predicate": "...", "object": "...", "chunk": "article:12:s0:p0:c0"}   one a line, .jsonl
+
+A line names its passage by chunk id (`chunk`), by content hash (`hash`) or by its text (`text` or `passage`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ragways.core.errors import LoadError, ModelError, ModelRefused, NoModel, UnusableReply
+from ragways.core.runtime import Progress
+from ragways.core.trace import Usage
+from ragways.core.types import content_hash
+from ragways.layers.graph.facts import Entity, PassageFacts, Relation, bounded
+from ragways.layers.graph.names import fold
+from ragways.layers.layer import Use
+from ragways.layers.settings import GraphSettings
+from ragways.layers.units import work_through
+from ragways.models.call import Call
+from ragways.models.client import CURE_NO_MODEL, ModelClient
+from ragways.models.limits import count_call
+from ragways.models.tokens import count_each
+from ragways.store.cache import Cost
+from ragways.store.source import Source, SourcePassage
+from ragways.tasks.graph import FACTS, FACTS_MORE, ExtractedFacts, FactsInput, MoreFactsInput
+
+KIND = "facts:"
+"""How kinds of cached facts begin."""
+PASSAGES_IN_PACK = 16
+SAMPLE = 32
+"""Prompts that are counted to plan for all of them."""
+_AT_ONCE = 500
+"""Documents that are looked up together while a run is planned."""
+
+Pack = tuple[SourcePassage, ...]
+FactsOfDocument = Mapping[int, PassageFacts]
+"""Facts of a document by the ordinals of its chunks."""
+
+
+# By a model
+
+
+def model_kind(model: ModelClient, settings: GraphSettings) -> str:
+    """As what these results are cached: another prompt, model or number of looks makes other facts."""
+    name = model.model.name if model.model is not None else "none"
+    return f"{KIND}model-{prompts(settings)}-{name}"
+
+
+def prompts(settings: GraphSettings) -> str:
+    """The prompts that a model is asked with, as a hash."""
+    looks = f"-more{settings.gleaning}-{FACTS_MORE.text.hash[:8]}" if settings.gleaning else ""
+    return f"{FACTS.text.hash[:8]}{looks}"
+
+
+async def facts_by_model(
+    documents: Sequence[Source], use: Use, settings: GraphSettings
+) -> list[FactsOfDocument | None]:
+    """Facts of each document; None where some passage has none, because the model failed or nobody may ask it now."""
+    kind = model_kind(use.model, settings)
+    missing = _missing_passages(documents, use, kind)
+    if missing and use.pays:
+        if use.model.model is None:
+            raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
+        extraction = _Extraction(use, settings, kind, len(missing))
+        await work_through(list(packs(missing, settings.passage_tokens)), extraction.do)
+    results = use.cache.results(kind, {passage.key for source in documents for passage in source.passages})
+    return [_of_document(source, results) for source in documents]
+
+
+def _of_document(source: Source, results: Mapping[str, str]) -> FactsOfDocument | None:
+    found = {}
+    for passage in source.passages:
+        if passage.key in results:
+            found[passage.ordinal] = PassageFacts.from_json(results[passage.key])
+        elif passage.text.strip():
+            return None
+    return found
+
+
+def _missing_passages(documents: Iterable[Source], use: Use, kind: str) -> list[SourcePassage]:
+    """Passages that have no facts yet, those that failed before included."""
+    passages = {passage.key: passage for source in documents if not source.redirect for passage in source.passages}
+    known = use.cache.results(kind, passages)
+    return [passage for key, passage in passages.items() if key not in known and passage.text.strip()]
+
+
+def packs(passages: Sequence[SourcePassage], tokens: int) -> Iterator[Pack]:
+    """Neighbours together, as many as fit; the prompt is paid once a pack."""
+    here: list[SourcePassage] = []
+    room = tokens
+    for passage, cost in zip(passages, count_each([p.text for p in passages]), strict=True):
+        if here and (cost > room or len(here) == PASSAGES_IN_PACK):
+            yield tuple(here)
+            here, room = [], tokens
+        here.append(passage)
+        room -= cost
+    if here:
+        yield tuple(here)
+
+
+@dataclass
+class _Extraction:
+    """Asks a model for packs. Facts are cached as they come, so a killed run has lost only the calls under way."""
+
+    use: Use
+    settings: GraphSettings
+    kind: str
+    total: int
+    done: int = 0
+
+    async def do(self, pack: Pack) -> Sequence[Pack]:
+        with self.use.cache.costing(self.kind) as cost:
+            return await self._one(pack, cost)
+
+    async def _one(self, pack: Pack, cost: Cost) -> Sequence[Pack]:
+        try:
+            facts = await self._ask(pack)
+        except UnusableReply as error:
+            if len(pack) > 1:
+                # One passage may have spoilt the reply for all: ask for each alone.
+                return [(passage,) for passage in pack]
+            self._fail(pack, error.message, error.reply)
+        except ModelRefused as error:
+            if not self.done:
+                raise
+            self._fail(pack, error.message)
+        except ModelError as error:
+            self._fail(pack, error.message)
+        else:
+            self.use.cache.keep_results(
+                self.kind, {passage.key: f.to_json() for passage, f in zip(pack, facts, strict=True)}, cost
+            )
+        self.done += len(pack)
+        self.use.progress(Progress("facts", self.done, self.total))
+        return ()
+
+    async def _ask(self, pack: Pack) -> list[PassageFacts]:
+        passages = [(passage.title, passage.text) for passage in pack]
+        first = await self.use.model.do(FACTS, FactsInput(passages))
+        facts = _by_passage(first.value, len(pack))
+        for _ in range(self.settings.gleaning):
+            try:
+                more = await self.use.model.do(FACTS_MORE, MoreFactsInput(passages, _known(facts)))
+            except UnusableReply:
+                break  # the second look is a bonus; what the first one gave stands
+            found = _by_passage(more.value, len(pack))
+            if not any(f.entities or f.relations for f in found):
+                break
+            facts = [one + other for one, other in zip(facts, found, strict=True)]
+        return facts
+
+    def _fail(self, pack: Pack, error: str, reply: str = "") -> None:
+        for passage in pack:
+            self.use.cache.keep_failure(self.kind, passage.key, error, reply[:4000])
+        self.use.fail(error, len(pack))
+
+
+def _by_passage(reply: ExtractedFacts, count: int) -> list[PassageFacts]:
+    entities: dict[int, list[Entity]] = defaultdict(list)
+    relations: dict[int, list[Relation]] = defaultdict(list)
+    for e in reply.entities:
+        entities[e.passage].append(Entity(e.name, e.type, e.description))
+    for r in reply.relations:
+        # A model rates from 1 to 10; rules count sentences, where 1 is usual.
+        weight = min(max(r.weight, 0.1), 10.0) / 5
+        relations[r.passage].append(Relation(r.subject, r.predicate, r.object, r.description, weight, r.date))
+    return [bounded(PassageFacts(tuple(entities[n]), tuple(relations[n]))) for n in range(1, count + 1)]
+
+
+def _known(facts: Sequence[PassageFacts]) -> str:
+    """Short: names alone, and relations as triples."""
+    lines = []
+    for number, found in enumerate(facts, start=1):
+        names = "; ".join(entity.name for entity in found.entities)
+        triples = "; ".join(f"{r.subject} {r.predicate} {r.object}" for r in found.relations)
+        lines.append(f"[{number}] {names}\n{triples}")
+    return "\n".join(lines)
+
+
+# What a model would cost
+
+
+def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSettings) -> Usage:
+    """What the facts of these documents would use: calls and passages are counted, the prompt around them on some. What
+    a model writes is as long as what it wrote here before or, where it has not, as what it reads.
+    """
+    kind, seen = model_kind(use.model, settings), set[str]()
+    calls = read = 0
+    some: list[Pack] = []
+    waiting_documents = iter(documents)
+    while batch := list(islice(waiting_documents, _AT_ONCE)):
+        missing = [passage for passage in _missing_passages(batch, use, kind) if passage.key not in seen]
+        seen.update(passage.key for passage in missing)
+        read += sum(count_each([passage.text for passage in missing]))
+        waiting = list(packs(missing, settings.passage_tokens))
+        calls += len(waiting)
+        some += islice(waiting, SAMPLE - len(some))
+    if not calls:
+        return Usage()
+    before = use.cache.spent(kind)
+    output = calls * before.output / before.calls if before.calls else float(read)
+    inside = sum(count_each([passage.text for pack in some for passage in pack]))
+    shown = [[(passage.title, passage.text) for passage in pack] for pack in some]
+
+    def around(prompts: Iterable[Call]) -> float:
+        return (sum(map(count_call, prompts)) - inside) / len(some)
+
+    first = read + calls * around(FACTS.call(FactsInput(passages)) for passages in shown)
+    # Each further look is shown what the ones before gave, names and triples alone: about half of what was written.
+    around_more = around(FACTS_MORE.call(MoreFactsInput(passages, "")) for passages in shown)
+    more = read + calls * around_more + output / 2
+    looks = settings.gleaning
+    return Usage(calls * (1 + looks), round(first + looks * more), round(output * (1 + looks / 2)))
+
+
+# From a file
+
+FILE_LIMIT = 1 << 30
+
+
+def file_hash(file: Path) -> str:
+    """Changes with the content of a file of facts."""
+    return _hash_at(file, *_state(file))
+
+
+@lru_cache(maxsize=4)
+def _hash_at(file: Path, _modified: int, _size: int) -> str:
+    return content_hash(_text(file))[:12]
+
+
+def facts_from_file(documents: Sequence[Source], file: Path) -> list[FactsOfDocument]:
+    """The file's facts of each document; passages that the file does not know have none."""
+    facts = _facts_at(file, *_state(file))
+    return [
+        {passage.ordinal: bounded(found) for passage, found in match(source, facts)} if not source.redirect else {}
+        for source in documents
+    ]
+
+
+@lru_cache(maxsize=1)
+def _facts_at(file: Path, _modified: int, _size: int) -> dict[str, PassageFacts]:
+    return read_facts(file)
+
+
+def _state(file: Path) -> tuple[int, int]:
+    try:
+        state = file.stat()
+    except OSError as error:
+        raise LoadError(f"{file} cannot be read ({error})", "check graph.file") from None
+    return state.st_mtime_ns, state.st_size
+
+
+def read_facts(file: Path) -> dict[str, PassageFacts]:
+    """Facts by passage: the key is a chunk id, a hash, or a text as `plain` writes it."""
+    text = _text(file)
+    lined = file.name.removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+    try:
+        entries = _lines(text) if lined else _hipporag(json.loads(text))
+        found: dict[str, PassageFacts] = defaultdict(PassageFacts)
+        for key, facts in entries:
+            found[key] += facts
+    except (ValueError, KeyError, TypeError) as error:
+        raise LoadError(
+            f"{file.name} has no triples that can be read ({error})", "see the layouts in the docs"
+        ) from None
+    return {key: bounded(facts) for key, facts in found.items()}
+
+
+def _text(file: Path) -> str:
+    try:
+        with gzip.open(file) if file.name.endswith(".gz") else file.open("rb") as stream:
+            data = stream.read(FILE_LIMIT + 1)
+    except OSError as error:
+        raise LoadError(f"{file} cannot be read ({error})", "check graph.file") from None
+    if len(data) > FILE_LIMIT:
+        raise LoadError(f"{file.name} unpacks to more than {FILE_LIMIT:,} bytes", "split it")
+    return data.decode("utf-8-sig", "replace")
+
+
+def plain(text: str) -> str:
+    """A text as passages are compared: without regard to white space."""
+    return " ".join(text.split())
+
+
+def _hipporag(data: Any) -> Iterator[tuple[str, PassageFacts]]:  # noqa: ANN401 - JSON of others
+    for doc in data["docs"]:
+        text = doc.get("text") or str(doc["passage"]).partition("\n")[2] or doc["passage"]
+        triples = [t for t in doc.get("extracted_triples", []) if isinstance(t, list) and len(t) == 3]
+        yield (
+            _passage_key(str(doc.get("title") or str(doc.get("passage", "")).partition("\n")[0]), str(text)),
+            PassageFacts(
+                tuple(Entity(str(name)) for name in doc.get("extracted_entities", [])),
+                tuple(Relation(str(s), str(p), str(o)) for s, p, o in triples),
+            ),
+        )
+
+
+def _passage_key(title: str, text: str) -> str:
+    return f"{plain(title)}\n{plain(text)}"
+
+
+def _lines(text: str) -> Iterator[tuple[str, PassageFacts]]:
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        row: Mapping[str, Any] = json.loads(line)
+        key = row.get("chunk") or row.get("hash") or plain(str(row.get("text") or row["passage"]))
+        relation = Relation(
+            str(row["subject"]),
+            str(row["predicate"]),
+            str(row["object"]),
+            str(row.get("description", "")),
+            float(row.get("weight", 1.0)),
+            str(row.get("date", "")),
+        )
+        yield str(key), PassageFacts((), (relation,))
+
+
+def match(source: Source, facts: Mapping[str, PassageFacts]) -> Iterator[tuple[SourcePassage, PassageFacts]]:
+    """A document's passages with their facts in the file.
+
+    A passage that was cut into several chunks gives each chunk the facts whose ends it names, the first chunk the rest.
+    """
+    for passage in source.passages:
+        keys = (passage.id, passage.hash, passage.key, plain(passage.text), _passage_key(source.title, passage.text),
+                plain(f"{source.title} {passage.text}"))  # fmt: skip
+        found = next((facts[key] for key in keys if key in facts), None)
+        if found is not None:
+            yield passage, found
+    whole = next(
+        (facts[key] for key in (plain(source.text), _passage_key(source.title, source.text)) if key in facts), None
+    )
+    if whole is not None and len(source.passages) > 1:
+        yield from _spread(source.passages, whole)
+
+
+def _spread(passages: Iterable[SourcePassage], whole: PassageFacts) -> Iterator[tuple[SourcePassage, PassageFacts]]:
+    left = whole
+    shares = []
+    for passage in passages:
+        text = f" {fold(passage.text)} "
+        entities = tuple(e for e in whole.entities if f" {fold(e.name)} " in text)
+        relations = tuple(r for r in whole.relations if f" {fold(r.object)} " in text)
+        left = PassageFacts(
+            tuple(e for e in left.entities if e not in entities), tuple(r for r in left.relations if r not in relations)
+        )
+        shares.append((passage, PassageFacts(entities, relations)))
+    for at, (passage, share) in enumerate(shares):
+        yield passage, share + left if at == 0 else share
