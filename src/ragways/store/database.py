@@ -175,6 +175,12 @@ def has_table(db: sqlite3.Connection, table: str) -> bool:
     return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
 
 
+def delete_database(path: Path) -> None:
+    """Delete a database with its log."""
+    for end in ("-wal", "-shm", ""):
+        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
+
+
 def log_size(path: Path) -> int:
     """Bytes of commits that have not been brought into the file of a database, or of one that was never made."""
     try:

@@ -20,6 +20,8 @@ PAGES = "pages"
 """Where the pages of web sites are kept that were fetched for an index."""
 VIEWS = "views"
 """Where the views of the last generations are, each in a numbered folder."""
+REBUILT = "rebuild"
+"""Where an index is built anew, until it takes the place of the old one."""
 LOCK = "index.lock"
 _STORE = "index.sqlite"
 _STORE_TABLES = frozenset({"meta", "documents"})
@@ -29,6 +31,7 @@ _OWN = frozenset(
         MARK,
         LOCK,
         VIEWS,
+        REBUILT,
         PAGES,
         "lexicon.sqlite.draft",
         *(f"{file}{end}" for file in (_STORE, "work_cache.sqlite", "lexicon.sqlite") for end in _SUFFIXES),
@@ -37,7 +40,7 @@ _OWN = frozenset(
 _ELSEWHERE = "choose another folder with --index"
 _TEXT = """This folder is an index of ragways, which replaces and deletes these things in it:
 index.sqlite, work_cache.sqlite and lexicon.sqlite, what is named after them, the
-numbered folders in views, and what is in pages. It leaves everything else alone.
+numbered folders in views, rebuild, and what is in pages. It leaves everything else alone.
 """
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from ragways.core.errors import NoIndex, StoreBusy, StoreDamaged, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.store.database import REBUILD, connect, store_errors
+from ragways.store.database import REBUILD, connect, delete_database, store_errors
 from ragways.store.files import IndexedFiles
 from ragways.store.origin import packed
 from ragways.store.place import LOCK, check_parts, claim
@@ -85,6 +85,15 @@ class Store:
             store.close()
             raise
         return store
+
+    @classmethod
+    def discard(cls, folder: Path) -> None:
+        """Delete the rows of an index, as its only writer: those that this version cannot read, or that are damaged."""
+        lock = _lock(folder)
+        try:
+            delete_database(folder / FILE)
+        finally:
+            os.close(lock)
 
     @classmethod
     def open(cls, folder: Path) -> Store:
