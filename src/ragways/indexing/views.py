@@ -11,9 +11,9 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,11 @@ class Views:
 
     def generation_of(self, layer: str) -> int:
         return self.layers[layer][0]
+
+    def without(self, layers: Iterable[str]) -> Views:
+        """The same without some views."""
+        left = set(layers)
+        return replace(self, layers={name: each for name, each in self.layers.items() if name not in left})
 
     def files_of(self, layer: str) -> dict[str, FileSeal]:
         return {name: seal for name, seal in self.files.items() if name.startswith(f"{layer}/")}
@@ -197,14 +202,17 @@ def draft(folder: Path, generation: int, before: Views | None) -> Iterator[Draft
             shutil.rmtree(made.folder, ignore_errors=True)
 
 
-def clear_old(folder: Path, keep: int = KEPT) -> int:
-    """Remove all but the newest generations, and drafts of killed runs. The oldest generation that stays."""
-    kept = sorted(_generations(folder))[-keep:]
+def clear_old(folder: Path, newest: int, keep: int = KEPT) -> int:
+    """Remove all but the newest generations up to this one, and drafts of killed runs. The earliest generation that a
+    view which stays shows.
+    """
+    kept = sorted(number for number in _generations(folder) if number <= newest)[-keep:]
     names = {str(number) for number in kept}
     for path in (folder / VIEWS).iterdir() if (folder / VIEWS).is_dir() else ():
         if path.name not in names and _is_own(path):
             shutil.rmtree(path, ignore_errors=True)
-    return kept[0] if kept else 0
+    views = [_listed(folder / VIEWS / name) for name in names]
+    return min((shown for each in views if each is not None for shown, _ in each.layers.values()), default=0)
 
 
 def _remove(path: Path) -> None:
