@@ -6,29 +6,24 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from ragways.core.trace import Usage
-from ragways.layers.graph.extract import FactsOfChunk, NamesApart, extract, rule_facts
-from ragways.layers.graph.model import (
-    KIND,
-    FactsOfDocument,
-    expected_usage,
-    facts_by_model,
-    facts_from_file,
-    file_hash,
-    model_kind,
-    prompts,
-)
 from ragways.layers.graph.names import fold, hash_of, veto_hash
-from ragways.layers.known_names import KnownNames
 from ragways.layers.layer import Estimate, Layer, Sample, Use
-from ragways.layers.lexicon import Lexicon
 from ragways.layers.settings import GraphSettings, LayerSettings
 from ragways.store.cache import WorkCache
 from ragways.store.source import Source
 from ragways.store.store import Facts, Store
 
+# What reads texts or asks a model is imported when a run needs it: whoever opens an index does without.
+if TYPE_CHECKING:
+    from ragways.layers.graph.extract import FactsOfChunk, NamesApart
+    from ragways.layers.graph.model import FactsOfDocument
+    from ragways.layers.known_names import KnownNames
+
+FACTS = "facts:"
+"""How kinds of cached facts begin that were paid for."""
 VETO = "merge-veto"
 """The kind of cached result that holds merges which a person undid: two names, a line each."""
 _GROWTH = 0.93
@@ -43,7 +38,7 @@ class GraphLayer(Layer):
     settings: ClassVar[type[LayerSettings]] = GraphSettings
     tables: ClassVar[tuple[str, ...]] = ("mentions", "relations", "other_names", "descriptions")
     reads_lexicon: ClassVar[bool] = True
-    kinds: ClassVar[frozenset[str]] = frozenset({KIND.removesuffix(":")})
+    kinds: ClassVar[frozenset[str]] = frozenset({FACTS.removesuffix(":")})
 
     # Facts
 
@@ -51,17 +46,20 @@ class GraphLayer(Layer):
         given = cast(GraphSettings, settings)
         parts: list[object] = [given.method, sorted(map(sorted, given.apart))]
         if given.method != "rules":
+            from ragways.layers.graph.model import file_hash, prompts
+
             parts.append(given.structure)
-        if given.method == "model":
-            parts += [prompts(given), given.passage_tokens]
-        if given.method == "import":
-            parts.append(file_hash(Path(given.file)))
+            parts += (
+                [prompts(given), given.passage_tokens] if given.method == "model" else [file_hash(Path(given.file))]
+            )
         return repr(parts)
 
     async def extract(self, documents: Sequence[Source], use: Use) -> list[Facts | None]:
+        from ragways.layers.graph.extract import extract
+
         settings = use.settings_of(self.name, GraphSettings)
         assert use.lexicon is not None  # noqa: S101 - the layer says that it reads one
-        known, apart = use.lexicon, NamesApart.of(pairs_apart(settings, use.cache))
+        known, apart = use.lexicon, _apart(settings, use.cache)
         paid = await _paid_facts(documents, use, settings)
         return [
             None if given is None else extract(source, known, _facts_of(source, known, settings, given), apart)
@@ -69,6 +67,10 @@ class GraphLayer(Layer):
         ]
 
     def estimate(self, sample: Sample, use: Use) -> Estimate:
+        from ragways.layers.graph.extract import extract
+        from ragways.layers.graph.model import expected_usage, model_kind
+        from ragways.layers.lexicon import Lexicon
+
         settings = use.settings_of(self.name, GraphSettings)
         began = time.perf_counter()
         known = Lexicon.of(sample.documents)
@@ -92,7 +94,7 @@ class GraphLayer(Layer):
     def used(self, store: Store, view: Path, use: Use) -> Mapping[str, set[str]]:
         """Facts that were paid for, and corrections of names that the corpus has."""
         keys = {passage.key for source in store.sources() for passage in source.passages}
-        found = dict.fromkeys(use.cache.kinds(KIND), keys) if keys else {}
+        found = dict.fromkeys(use.cache.kinds(FACTS), keys) if keys else {}
         vetoes = use.cache.all_results(VETO).items()
         used = {hash for hash, pair in vetoes if all(_is_named(store, name) for name in pair.split("\n"))}
         return found | {VETO: used}
@@ -100,6 +102,8 @@ class GraphLayer(Layer):
 
 async def _paid_facts(documents: Sequence[Source], use: Use, settings: GraphSettings) -> list[FactsOfDocument | None]:
     """What a model or a file knows of documents; None where that is to be tried again."""
+    from ragways.layers.graph.model import facts_by_model, facts_from_file
+
     if settings.method == "model":
         return await facts_by_model(documents, use, settings)
     if settings.method == "import":
@@ -109,6 +113,8 @@ async def _paid_facts(documents: Sequence[Source], use: Use, settings: GraphSett
 
 def _facts_of(source: Source, known: KnownNames, settings: GraphSettings, paid: FactsOfDocument) -> list[FactsOfChunk]:
     """What rules find in a document, and beside it what was paid for."""
+    from ragways.layers.graph.extract import rule_facts
+
     by_rules = settings.method == "rules"
     if source.redirect:
         return []
@@ -144,6 +150,12 @@ def pairs_apart(settings: GraphSettings, cache: WorkCache) -> frozenset[tuple[st
     return frozenset([*settings.apart, *((pair[0], pair[1]) for pair in undone if len(pair) == 2)])
 
 
+def _apart(settings: GraphSettings, cache: WorkCache) -> NamesApart:
+    from ragways.layers.graph.extract import NamesApart
+
+    return NamesApart.of(pairs_apart(settings, cache))
+
+
 def split(folder: Path, name: str, other: str) -> None:
     """Never merge these two names of an index again, from the next run on: documents that do are extracted again."""
     with closing(Store.write(folder)) as store, closing(WorkCache(folder)) as cache:
@@ -162,3 +174,6 @@ _EXTRACT_AGAIN = (
 def _is_named(store: Store, name: str) -> bool:
     query = "SELECT 1 FROM mentions WHERE hash = ? UNION ALL SELECT 1 FROM other_names WHERE other = ? LIMIT 1"
     return store.db.execute(query, (hash_of(fold(name)), fold(name))).fetchone() is not None
+
+
+GRAPH = GraphLayer()

@@ -38,8 +38,6 @@ from ragways.store.cache import Cost
 from ragways.store.source import Source, SourcePassage
 from ragways.tasks.graph import FACTS, FACTS_MORE, ExtractedFacts, FactsInput, MoreFactsInput
 
-KIND = "facts:"
-"""How kinds of cached facts begin."""
 PASSAGES_IN_PACK = 16
 SAMPLE = 32
 """Prompts that are counted to plan for all of them."""
@@ -57,7 +55,7 @@ FactsOfDocument = Mapping[int, PassageFacts]
 def model_kind(model: ModelClient, settings: GraphSettings) -> str:
     """As what these results are cached: another prompt, model or number of looks makes other facts."""
     name = model.model.name if model.model is not None else "none"
-    return f"{KIND}model-{prompts(settings)}-{name}"
+    return f"facts:model-{prompts(settings)}-{name}"
 
 
 def prompts(settings: GraphSettings) -> str:
