@@ -54,6 +54,8 @@ class Use:
     progress: ProgressCallback = silent
     pays: bool = True
     """Whether the run has the settings and the model; a removal has neither, and leaves paid work to the next run."""
+    last: bool = True
+    """Whether views are folded for the last time in this run: before, what is paid for the whole corpus can wait."""
     fresh: frozenset[str] = frozenset()
     """Layers whose slow parts are found anew on request (`--fresh-communities`)."""
     failed: int = 0
