@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.errors import StoreDamaged, StoreFailed
+from ragways.core.errors import BudgetExceeded, StoreDamaged, StoreFailed
 from ragways.layers.files import load_array, load_json, save_array, save_json
 from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Scored, Use, findings
 from ragways.layers.sketches import EXACT_ROWS, SketchWords, is_exact, near_rows, sketches, words_of
@@ -414,8 +415,9 @@ async def _vectors(store: Store, rows: Sequence[tuple[int, int, str, str]], use:
     known = use.cache.vectors(embedder, hashes)
     lost = {number for number, _, _, hash in rows if hash not in known}
     if lost and use.pays:
-        for source in store.sources(sorted(lost)):
-            await use.embed({one.hash: one.searched for one in source.passages if one.hash not in known})
+        with suppress(BudgetExceeded):
+            for source in store.sources(sorted(lost)):
+                await use.embed({one.hash: one.searched for one in source.passages if one.hash not in known})
         known = use.cache.vectors(embedder, hashes)
     return known
 
