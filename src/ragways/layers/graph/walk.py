@@ -216,7 +216,7 @@ class Strengths:
     @classmethod
     def of(cls, arrays: GraphArrays) -> Self:
         size = len(arrays)
-        weights = np.where(arrays.subjects == arrays.objects, 0, np.maximum(arrays.weights, 0))
+        weights = np.maximum(arrays.weights, 0)
         relations = np.zeros(size, np.int64)
         for ends in (arrays.subjects, arrays.objects):
             relations += np.bincount(ends, weights, size).astype(np.int64)
@@ -291,12 +291,15 @@ class PassageLinks(Links):
     def strengths(self) -> Floats:
         return self._strengths.passages / _PARTS
 
+    def joins(self, entities: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which of these entities join passages."""
+        return self._joining.take(self._arrays.kinds.take(entities))
+
     def counts_of(self, nodes: Ints) -> Ints:
         found = np.zeros(len(nodes), np.int64)
         entity = nodes < self.entities
         entities = nodes[entity]
-        joining = self._joining.take(self._arrays.kinds.take(entities))
-        found[entity] = _counts(self._arrays.naming_begins, entities) * joining
+        found[entity] = _counts(self._arrays.naming_begins, entities) * self.joins(entities)
         found[~entity] = self._strengths.joined.take(nodes[~entity] - self.entities)
         return found
 
@@ -304,12 +307,12 @@ class PassageLinks(Links):
         """First those of entities, then those of chunks."""
         arrays, is_entity = self._arrays, nodes < self.entities
         here = np.flatnonzero(is_entity)
-        here = here[self._joining.take(arrays.kinds.take(nodes[here]))]
+        here = here[self.joins(nodes[here])]
         there = np.flatnonzero(~is_entity)
         naming, of_naming = rows_of(arrays.naming_begins, nodes[here])
         named, of_named = rows_of(arrays.named_begins, nodes[there] - self.entities)
         entities, owners = arrays.named_entities.take(named), np.repeat(there, of_named)
-        joining = np.flatnonzero(self._joining.take(arrays.kinds.take(entities)))
+        joining = np.flatnonzero(self.joins(entities))
         if len(joining) < len(named):
             named, entities, owners = named[joining], entities[joining], owners[joining]
         times = np.concatenate([arrays.naming_times.take(naming), arrays.named_times.take(named)])

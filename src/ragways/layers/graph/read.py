@@ -1,0 +1,813 @@
+"""The graph as paradigms read it: they say what they want of it, and get ids. All lists are bounded and best first;
+equal ones go by number, which is the same in every history.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.layers.graph.csr import UNSIGNED, WIDE, GraphArrays
+from ragways.layers.graph.names import TOKEN, NameMatch, fold, hash_of, name_spans
+from ragways.layers.graph.relations import Relations, distinct, summed
+from ragways.layers.graph.texts import ChunkIds, EntityTexts, Meanings, NameWords, RelationTexts
+from ragways.layers.graph.walk import (
+    Adjacency,
+    PassageLinks,
+    Reached,
+    RelationLinks,
+    Strengths,
+    mention_weights,
+    pagerank,
+    reach,
+    rows_of,
+    seeds_of,
+    shortest_paths,
+)
+from ragways.layers.layer import Scored
+from ragways.layers.vectors import Vectors
+from ragways.store.store import Store
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LIMIT = 500
+"""Rows of one answer, unless more or fewer are asked for."""
+EXACT = 2_000
+"""Nodes up to which power iteration is as quick as pushing; beyond it, work must not grow with the graph."""
+NEAR = 5e-5
+"""How fine PageRank is on a large graph. On that of 2Wiki, 95 of the 100 best are then those of the exact one.
+A coarser one saves little and misses the shares themselves by more.
+"""
+STATED = 20_000
+"""Places where relations are stated that are looked at: a relation of two hubs is stated all over a large corpus."""
+HOMONYMS = 3
+"""Entities of one name that are followed, where the question does not say which it means."""
+FAR = 3
+"""Relations between two entities that have nothing to do with each other, or more."""
+_WORD_LIMIT = 400  # of a question that are looked at
+_NAME_WORDS = 20  # of a name that are looked for
+_PREFIXED = 5000  # names with one beginning that are looked at: a letter alone begins a million
+_WORD = re.compile(r"\w+")
+_ID = re.compile("entity:([0-9a-f]{16})")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEntity:
+    """An entity; `count` is how often it is named, `chunks` in how many chunks."""
+
+    id: str
+    name: str
+    type: str
+    description: str
+    aliases: tuple[str, ...]
+    count: int
+    chunks: int
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """A relation with the names of its ends."""
+
+    id: str
+    subject: str
+    subject_name: str
+    predicate: str
+    object: str
+    object_name: str
+    description: str
+    weight: float
+    date: str
+    way: str
+
+    @property
+    def text(self) -> str:
+        dated = f" ({self.date})" if self.date else ""
+        return f"{self.subject_name} {self.predicate.replace('_', ' ')} {self.object_name}{dated}"
+
+
+class Edge(NamedTuple):
+    """A relation without its texts: ids, and its weight."""
+
+    id: str
+    subject: str
+    object: str
+    weight: float
+
+
+class RankedEdge(NamedTuple):
+    """A relation by the likeness and the share of its ends: the larger likeness, and both shares."""
+
+    id: str
+    likeness: float
+    share: float
+
+
+class Source(NamedTuple):
+    """A chunk, the sum of the scores of what it states and names, and the place of the first relation it states."""
+
+    chunk: str
+    score: float
+    relation: int
+
+
+class Leading(NamedTuple):
+    """A chunk that an entity leads to from another chunk, and whether it is of the entity's own article."""
+
+    chunk: str
+    own: bool
+
+
+class Around(NamedTuple):
+    """How an entity is near another: so many hops away, joined so heavily, by way of this one."""
+
+    hop: int
+    weight: float
+    through: str
+
+
+def sureness(seeds: Mapping[str, float]) -> float:
+    """How much a walk from these entities tells: 1 where a single passage names one of them, little from hubs alone."""
+    return math.sqrt(min(1.0, max(seeds.values(), default=0.0)))
+
+
+class Graph:
+    """Read-only. Rows are read from the store, at the commit that its connection reads."""
+
+    def __init__(
+        self,
+        arrays: GraphArrays,
+        store: Store,
+        *,
+        strengths: Strengths | None = None,
+        words: NameWords | None = None,
+        vectors: Vectors | None = None,
+        relation_vectors: Vectors | None = None,
+    ) -> None:
+        """`vectors`, of entities and of relations: where the index has them. What is not given is made."""
+        self._arrays, self._store = arrays, store
+        self._strengths = Strengths.of(arrays) if strengths is None else strengths
+        self._words = NameWords.of(arrays) if words is None else words
+        self.vectors, self.relation_vectors = vectors, relation_vectors
+        meanings = Meanings(arrays)
+        self._texts = EntityTexts(arrays, store, meanings)
+        self._relation_texts = RelationTexts(arrays, store, meanings)
+        self._relations = Relations(arrays)
+        self._chunks = ChunkIds(arrays, store)
+        self._last: tuple[str, tuple[NameMatch, ...], dict[str, float]] | None = None
+
+    @classmethod
+    def open(
+        cls, view: Path, store: Store, *, vectors: Vectors | None = None, relation_vectors: Vectors | None = None
+    ) -> Graph:
+        """The graph of a view: arrays are mapped, and next to nothing is read."""
+        return cls(
+            GraphArrays.load(view), store, strengths=Strengths.load(view), words=NameWords.load(view),
+            vectors=vectors, relation_vectors=relation_vectors,
+        )  # fmt: skip
+
+    def only(self, documents: frozenset[int]) -> Graph:
+        """The graph of what these documents say; what only others say is not in it."""
+        part = self._arrays.only(documents)
+        made = Graph(part, self._store, words=self._words)
+        if self.vectors is not None:
+            made.vectors = self.vectors.only(np.array([id in made for id in self.vectors.ids], np.bool_))
+        if self.relation_vectors is not None:
+            known = made._relations.numbers(self.relation_vectors.ids)
+            made.relation_vectors = self.relation_vectors.only(known >= 0)
+        return made
+
+    # Entities
+
+    def __contains__(self, id: object) -> bool:
+        """Whether there is such an entity."""
+        return isinstance(id, str) and self._arrays.place(id) >= 0
+
+    def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
+        """Entities by id; an id that is not there is left out. Who shows no descriptions may have them without."""
+        wanted = self._numbers(ids)
+        texts = self._texts.of(list(wanted.values()))
+        said = self._texts.descriptions(list(wanted.values())) if described else {}
+        chunks = np.diff(self._arrays.naming_begins)
+        found = {}
+        for id, number in wanted.items():
+            text = texts[number]
+            way = "+".join(sorted(text.ways))
+            found[id] = GraphEntity(
+                id, text.name, text.type, said.get(number, ""), text.aliases, int(self._arrays.counts[number]),
+                int(chunks[number]), way,
+            )  # fmt: skip
+        return found
+
+    def entity_at(self, number: int) -> str:
+        """The id of an entity by its number, from 0 on; `counts` says how many there are."""
+        return self._arrays.ids([number])[0]
+
+    def named(self, text: str, limit: int = 20) -> list[str]:
+        """Entities called so, by name or alias after normalising: own names first, then the most often named."""
+        own, others = self._arrays.called(self._arrays.name(fold(text)))
+        return self._arrays.ids(np.concatenate([own, others])[:limit])
+
+    def beginning(self, text: str, limit: int = 20) -> list[str]:
+        """Entities with a name or alias that begins so, as names are compared: the most often named first."""
+        start, text_of = fold(text), self._arrays.text
+        names = self._words.beginning(start)[:_PREFIXED]
+        able = [name for name in names.tolist() if text_of(name).startswith(start)]
+        entities = distinct(self._called(np.array(able, np.int64))[0])
+        order = np.lexsort((entities, -self._arrays.counts[entities]))
+        return self._arrays.ids(entities[order][:limit])
+
+    def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
+        """Entities with a name or alias that holds all of these words, as names are compared: shortest names first."""
+        entities, _ = self._holding(words)
+        return list(dict.fromkeys(self._arrays.ids(entities[:limit])))
+
+    def matching(self, words: Collection[str], limit: int = 5) -> Scored:
+        """Entities with a name or alias that holds all of these words; the score is the share of it that they are."""
+        entities, lengths = self._holding(words)
+        entities, first = np.unique(entities, return_index=True)
+        shares = len(set(words)) / lengths[first]
+        order = np.lexsort((entities, -shares))[:limit]
+        return list(zip(self._arrays.ids(entities[order]), shares[order].tolist(), strict=True))
+
+    def _holding(self, words: Collection[str]) -> tuple[Ints, Ints]:
+        """Entities with names that hold all of these words, and how many words each of these names has: shortest
+        first.
+        """
+        names = self._words.holding(sorted(set(words))[:_NAME_WORDS]).astype(np.int64)
+        entities, which = self._called(names)
+        lengths = np.array([1 + self._arrays.text(name).count(" ") for name in names.tolist()], np.int64)[which]
+        order = np.lexsort((entities, lengths))
+        return entities[order], lengths[order]
+
+    def _called(self, names: Ints) -> tuple[Ints, Ints]:
+        """Entities with these names, own or other ones, and for each which of the names it is."""
+        arrays, which = self._arrays, np.arange(len(names))
+        parts = []
+        for sorted_by, low, high, of in (
+            (arrays.codes, names * WIDE, (names + 1) * WIDE, None),
+            (arrays.alias_names, names, names + 1, arrays.alias_entities),
+        ):
+            first, end = np.searchsorted(sorted_by, low), np.searchsorted(sorted_by, high)
+            places = np.repeat(first - np.cumsum(end - first) + (end - first), end - first)
+            places += np.arange(len(places))
+            found = places if of is None else of[places].astype(np.int64)
+            parts.append((found, np.repeat(which, end - first)))
+        (own, of_own), (others, of_others) = parts
+        return np.concatenate([own, others]), np.concatenate([of_own, of_others])
+
+    def in_question(self, question: str, limit: int = 50) -> list[NameMatch]:
+        """Names of entities in a text: the longest from the left, none inside another."""
+        matches = list(TOKEN.finditer(question))[:_WORD_LIMIT]
+        words = [match.group() for match in matches]
+        spans = name_spans(words)
+        known = self._known({form for _, _, forms in spans for form in forms})
+        found, here = [], 0
+        for i, j, forms in spans:
+            if i < here or _bare_number(words[i:j]):
+                continue
+            bare = j - i == 1 and (i == 0 or not words[i][:1].isupper())
+            names = (known[form] for form in forms if form in known)
+            ids = next((ids for name in names if (ids := self._named_by(name, everyday=not bare))), None)
+            if ids:
+                found.append(NameMatch(matches[i].start(), matches[j - 1].end(), ids))
+                here = j
+        return found[:limit]
+
+    def _known(self, forms: Collection[str]) -> dict[str, int]:
+        """Those of these that are names of the graph, with their numbers."""
+        texts = list(forms)
+        hashes = np.array([hash_of(text) & UNSIGNED for text in texts], np.uint64)
+        places = np.searchsorted(self._arrays.names, hashes)
+        there = np.flatnonzero(np.append(self._arrays.names, np.uint64(0)).take(places) == hashes) if texts else places
+        return {texts[at]: int(places[at]) for at in there.tolist()}
+
+    def _named_by(self, name: int, *, everyday: bool) -> tuple[str, ...]:
+        """Entities of a name. Everyday words count where they are written as names are."""
+        if not everyday and self._arrays.everyday[name]:
+            return ()
+        return tuple(self._arrays.ids(np.concatenate(self._arrays.called(name))))
+
+    def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
+        """The entities nearest a vector by cosine; none where the index has no vectors of them."""
+        return self.vectors.search(vector, k, minimum=minimum) if self.vectors is not None else []
+
+    def nearest_relations(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
+        """The relations nearest a vector by cosine; none where the index has no vectors of them."""
+        return self.relation_vectors.search(vector, k, minimum=minimum) if self.relation_vectors is not None else []
+
+    # Names in a question
+
+    def question_seeds(self, question: str) -> dict[str, float]:
+        """Entities that the question names. One that few passages name says more about where to look than one of
+        many.
+        """
+        return dict(self._of_question(question)[2])
+
+    def question_names(self, question: str) -> tuple[NameMatch, ...]:
+        """Where the question names entities, and which may be meant."""
+        return self._of_question(question)[1]
+
+    def _of_question(self, question: str) -> tuple[str, tuple[NameMatch, ...], dict[str, float]]:
+        """Several steps ask for that of one question."""
+        if self._last is None or self._last[0] != question:
+            found = self.in_question(question)
+            names = tuple(name for name in found if _may_be_name(question, name.start, name.end))
+            self._last = question, names, self._seeds(names)
+        return self._last
+
+    def _seeds(self, names: Sequence[NameMatch]) -> dict[str, float]:
+        seeds: dict[str, float] = {}
+        numbers = self._numbers({id for name in names for id in name.entities[:HOMONYMS]})
+        for name in names:
+            chosen = name.entities[:HOMONYMS]
+            for id in sorted(chosen):
+                begin, end = self._arrays.naming_begins[numbers[id] : numbers[id] + 2].tolist()
+                seeds[id] = seeds.get(id, 0.0) + 1.0 / (max(1, end - begin) * len(chosen))
+        return seeds
+
+    # Relations
+
+    def triplets(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
+        """Relations that touch any of these entities: heaviest first."""
+        return self._in_order(self._relations.touching(self._places(ids), limit))
+
+    def induced(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
+        """Relations both of whose ends are among these entities: heaviest first."""
+        return self._in_order(self._relations.between(self._places(ids), limit))
+
+    def count_induced(self, ids: Collection[str]) -> int:
+        """How many relations have both ends among these entities."""
+        return len(self._relations.joining(self._places(ids)))
+
+    def edges(self, ids: Collection[str], limit: int = LIMIT) -> list[Edge]:
+        """As `triplets`, without texts."""
+        return self._edges(self._relations.touching(self._places(ids), limit))
+
+    def edges_between(self, ids: Collection[str], limit: int = LIMIT) -> list[Edge]:
+        """As `induced`, without texts."""
+        return self._edges(self._relations.between(self._places(ids), limit))
+
+    def _edges(self, numbers: Ints) -> list[Edge]:
+        arrays = self._arrays
+        ends = (arrays.ids(arrays.subjects[numbers]), arrays.ids(arrays.objects[numbers]))
+        weights = (arrays.weights[numbers] / 1e6).tolist()
+        return [Edge(*row) for row in zip(self._relations.ids(numbers), *ends, weights, strict=True)]
+
+    def relations(self, ids: Collection[str]) -> dict[str, Triplet]:
+        """Relations by id."""
+        numbers = self._relations.numbers(sorted(set(ids)))
+        return {triplet.id: triplet for triplet in self.relations_at(numbers[numbers >= 0].tolist()).values()}
+
+    def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
+        """Relations by number, from 0 on; `counts` says how many there are."""
+        arrays = self._arrays
+        wanted = np.array(sorted(set(numbers)), np.int64)
+        texts = self._relation_texts.of(wanted.tolist())
+        ids = self._relations.ids(wanted)
+        subjects, objects = arrays.subjects[wanted].tolist(), arrays.objects[wanted].tolist()
+        names = self._texts.of({*subjects, *objects})
+        ends = dict(zip(names, arrays.ids(list(names)), strict=True))
+        weights = (arrays.weights[wanted] / 1e6).tolist()
+        return {
+            number: Triplet(
+                id, ends[subject], names[subject].name, text.predicate, ends[object], names[object].name,
+                text.description, weight, text.date, text.way,
+            )
+            for number, id, subject, object, weight in zip(
+                wanted.tolist(), ids, subjects, objects, weights, strict=True
+            )
+            if (text := texts.get(number)) is not None
+        }  # fmt: skip
+
+    def _in_order(self, numbers: Ints) -> list[Triplet]:
+        found = self.relations_at(numbers.tolist())
+        return [found[number] for number in numbers.tolist() if number in found]
+
+    def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
+        """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""
+        if (place := self._arrays.place(id)) < 0:
+            return []
+        nodes, weights = self._links.neighbours(place)
+        best = np.argsort(-weights, kind="stable")[:limit]  # neighbours are in the order of their numbers
+        return list(zip(self._arrays.ids(nodes[best]), weights[best].tolist(), strict=True))
+
+    def degrees(self, ids: Collection[str]) -> dict[str, int]:
+        """How many others each of these entities is joined to."""
+        numbers = self._numbers(ids)
+        counts = self._links.degrees_of(np.array(list(numbers.values()), np.int64))
+        return dict(zip(numbers, counts.tolist(), strict=True))
+
+    def hops(self, groups: Sequence[Collection[str]], neighbours: int = 2000) -> list[int]:
+        """Of each pair of groups of entities, in order, the least number of relations from one to the other, `FAR` at
+        most. So many neighbours of each entity are looked at.
+        """
+        meant = [frozenset(self._numbers(group).values()) for group in groups]
+        near = [
+            frozenset(other for one in group for other in self._links.neighbours(one)[0][:neighbours].tolist())
+            for group in meant
+        ]
+        return [
+            0 if meant[one] & meant[other] else 1 if near[one] & meant[other] else 2 if near[one] & near[other] else FAR
+            for one, other in combinations(range(len(meant)), 2)
+        ]
+
+    def paths(self, start: str, end: str, limit: int = 5) -> list[list[str]] | None:
+        """The shortest ways from one entity to another, the heaviest first; None where one of them is not there."""
+        ends = self._arrays.place(start), self._arrays.place(end)
+        if min(ends) < 0:
+            return None
+        return [self._arrays.ids(way) for way in shortest_paths(self._links, *ends, limit=limit)]
+
+    def around(self, id: str, hops: int, limit: int) -> tuple[dict[str, Around], int]:
+        """Entities within so many hops, nearest and heaviest first, up to a limit, this one first; and how many there
+        are in all.
+        """
+        links = self._links
+        border = np.array([self._arrays.place(id)], np.int64)
+        seen = np.zeros(len(links), np.bool_)
+        seen[border] = True
+        rows: list[tuple[int, int, float, int]] = [(int(border[0]), 0, 0.0, -1)]
+        reached = 1
+        for hop in range(1, hops + 1):
+            owners, nodes, weights = links.merged(border)
+            new = ~seen[nodes]
+            nodes, weights, inwards = nodes[new], weights[new], border[owners[new]]
+            order = np.lexsort((inwards, weights, nodes))
+            border, first = np.unique(nodes[order], return_index=True)
+            border = border.astype(np.int64)
+            heaviest = order[np.append(first[1:], len(order)) - 1] if len(order) else order
+            total = np.add.reduceat(weights[order], first) if len(order) else weights
+            seen[border] = True
+            reached += len(border)
+            best = np.lexsort((border, -total))[: max(0, limit - len(rows))]
+            through = inwards[heaviest[best]]
+            rows += zip(border[best].tolist(), [hop] * len(best), total[best].tolist(), through.tolist(), strict=True)
+        rows = rows[:limit]
+        ids = dict(zip([row[0] for row in rows], self._arrays.ids([row[0] for row in rows]), strict=True))
+        return {ids[node]: Around(hop, weight, ids.get(by, "")) for node, hop, weight, by in rows}, reached
+
+    def most_connected(self, count: int) -> list[tuple[str, int]]:
+        """The entities that are joined to the most others, and to how many. An entity has no more neighbours than
+        edges, so those with the most edges are counted until no other can have more.
+        """
+        edges = self._links.counts_of(np.arange(len(self._links)))
+        border = int(np.partition(edges, -count)[-count]) if count < len(edges) else 1
+        while True:
+            nodes = np.flatnonzero(edges >= max(border, 1))
+            degrees = self._links.degrees_of(nodes)
+            enough = int(np.partition(degrees, -count)[-count]) if count <= len(nodes) else 0
+            if border <= max(enough, 1):
+                best = np.lexsort((nodes, -degrees))[:count]
+                best = best[degrees[best] > 0]
+                return list(zip(self._arrays.ids(nodes[best]), degrees[best].tolist(), strict=True))
+            border = enough
+
+    def heaviest_links(self, ids: Sequence[str], limit: int) -> tuple[Ints, Ints, Floats]:
+        """What joins these entities, by their places in the list: the heaviest, each with the weight of all relations
+        between the two.
+        """
+        numbers = self._numbers(ids)
+        nodes = np.array([numbers[id] for id in ids], np.int64)
+        place = np.full(len(self._links), -1, np.int64)
+        place[nodes] = np.arange(len(nodes))
+        left, targets, weights = self._links.merged(nodes)
+        right = place[targets]
+        once = np.flatnonzero(right > left)
+        order = np.lexsort((right[once], left[once], -weights[once]))[:limit]
+        chosen = once[order]
+        return left[chosen], right[chosen], weights[chosen]
+
+    # Walks over entities
+
+    @property
+    def walks_exactly(self) -> bool:
+        """Whether `walk` finds all shares exactly: in a small graph."""
+        return len(self._arrays) <= EXACT
+
+    def walk(
+        self,
+        seeds: Mapping[str, float],
+        *,
+        damping: float = 0.85,
+        rounds: int = 100,
+        minimum: float = 1e-5,
+        keep: int = 100,
+        weighted: bool = True,
+    ) -> dict[str, float]:
+        """Personalised PageRank from these entities: the `keep` best that have at least a share of `minimum`, and the
+        seeds; best first. `weighted`: mass goes along edges in proportion to their weights.
+        """
+        if not seeds:
+            return {}
+        links = self._links if weighted else self._links.compact.unweighted
+        known = self._numbers(seeds)
+        numbers = {known[id]: score for id, score in seeds.items()}
+        positive = {node: score for node, score in numbers.items() if score > 0}
+        first, weights = seeds_of(positive or dict.fromkeys(numbers, 1.0))
+        if self.walks_exactly:
+            start = np.zeros(len(links))
+            start[first] = weights
+            reached = Reached.exact(links, pagerank(links, start, damping=damping, rounds=rounds))
+        else:
+            reached = reach(links, first, weights, damping=damping, epsilon=NEAR)
+        chosen = np.union1d(reached.best(keep, minimum=minimum)[0], list(numbers))
+        shares = reached.of(chosen)
+        order = np.lexsort((chosen, -shares))
+        return dict(zip(self._arrays.ids(chosen[order]), shares[order].tolist(), strict=True))
+
+    def rank_edges(self, shares: Mapping[str, float], likeness: Mapping[str, float], limit: int) -> list[RankedEdge]:
+        """Relations between the entities of a walk: most similar ends first, then the largest shares of both, then the
+        heaviest.
+        """
+        known = self._numbers(shares)
+        nodes = np.array(list(known.values()), np.int64)
+        numbers = self._relations.joining(nodes)
+        ends = self._relations.of_ends(numbers, nodes, [shares[id] for id in known], [likeness[id] for id in known])
+        share, alike = np.add(*ends[0]), np.maximum(*ends[1])
+        order = np.lexsort((numbers, -self._arrays.weights[numbers], -share, -alike))[:limit]
+        rows = zip(self._relations.ids(numbers[order]), alike[order].tolist(), share[order].tolist(), strict=True)
+        return [RankedEdge(*row) for row in rows]
+
+    def sources(
+        self,
+        relations: Sequence[tuple[str, float]],
+        k: int,
+        *,
+        entities: Sequence[tuple[str, float]] = (),
+        mentions: int = 50,
+        likeness: Sequence[float] = (),
+    ) -> list[Source]:
+        """The k chunks that state these relations, or name these entities, with the largest scores in sum. Of an entity
+        `mentions` chunks count: those of its own article, and those that name it most. `likeness`: of each relation;
+        then chunks go first by that of the first relation that each states.
+        """
+        numbers = self._relations.numbers([id for id, _ in relations])
+        scores = np.array([score for _, score in relations], np.float64)
+        stating, which = self._relations.sources(numbers, STATED)
+        naming = [self._naming(place, mentions) for place in self._numbers([id for id, _ in entities]).values()]
+        chunks = np.concatenate([stating, *naming])
+        of = np.repeat(np.arange(len(naming)) + len(scores), [len(some) for some in naming])
+        scores = np.concatenate([scores, np.array([score for _, score in entities], np.float64)])
+        found, first, total = summed(chunks, np.concatenate([which, of]).astype(np.int64), scores)
+        by = np.concatenate([which, of])[first].astype(np.int64)
+        keys = (-total,) if not len(likeness) else (-total, -np.asarray(likeness)[by])
+        order = np.lexsort((found, *keys))[:k]
+        ids = self._chunks.of(found[order])
+        rows = zip(found[order].tolist(), total[order].tolist(), by[order].tolist(), strict=True)
+        return [Source(ids[chunk], score, relation) for chunk, score, relation in rows if chunk in ids]
+
+    # Walks over entities and passages
+
+    def passages(
+        self,
+        seeds: Mapping[str, float],
+        *,
+        k: int = 50,
+        prior: Mapping[str, float] | None = None,
+        damping: float = 0.7,
+        epsilon: float = 1e-5,
+    ) -> Scored:
+        """The k chunks that a walk from these entities visits most, over chunks and the entities that they name.
+
+        `prior`: chunks with weights to start from as well (another retriever's scores, scaled to the share they should
+        have beside the seeds' 1). Nothing to start from gives nothing.
+        """
+        start = self._start(seeds)
+        size = len(self._arrays)
+        weights = {id: weight for id, weight in (prior or {}).items() if weight > 0}
+        start |= {size + chunk: weights[id] for id, chunk in self._chunks.numbers(weights).items()}
+        if not start:
+            return []
+        reached = reach(self._passages, *seeds_of(start), damping=damping, epsilon=epsilon)
+        # A few more than k: those whose documents are gone are left out.
+        nodes, mass = reached.best(k + _SPARE, minimum=1e-12, first=size)
+        scores = mass.astype(np.float32)
+        order = np.lexsort((nodes, -scores))
+        return self._scored(nodes[order] - size, scores[order], k)
+
+    def walked_entities(self, seeds: Mapping[str, float], k: int) -> Scored:
+        """The k entities where that walk leaves the largest shares."""
+        start = self._start(seeds)
+        if not start:
+            return []
+        nodes, mass = reach(self._passages, *seeds_of(start)).best(k, end=len(self._arrays))
+        there = mass > 0
+        return list(zip(self._arrays.ids(nodes[there]), mass[there].tolist(), strict=True))
+
+    def _start(self, seeds: Mapping[str, float]) -> dict[int, float]:
+        """Nodes of entities with weights that make 1 together."""
+        total = sum(seeds.values())
+        return {number: seeds[id] / total for id, number in self._numbers(seeds).items() if seeds[id] > 0}
+
+    def leading(self, chunks: Collection[str], shared: int, articles: int) -> dict[str, dict[str, list[Leading]]]:
+        """Of each chunk the entities that it names, but its own article's, and the other chunks that these lead to.
+        An entity that more than `shared` chunks name leads to its own article alone, to so many chunks of it.
+        """
+        known = self._chunks.numbers(chunks)
+        links = [(chunk, *link) for chunk, place in known.items() for link in self._leading(place, shared, articles)]
+        others = np.concatenate([row for _, _, row, _ in links]) if links else np.zeros(0, np.int64)
+        ids = self._chunks.of(others)
+        entities = self._arrays.ids([entity for _, entity, _, _ in links])
+        found: dict[str, dict[str, list[Leading]]] = {chunk: {} for chunk in chunks}
+        for id, (chunk, _, targets, own) in zip(entities, links, strict=True):
+            rows = zip(targets.tolist(), own.tolist(), strict=True)
+            if leads := [Leading(ids[target], about) for target, about in rows if target in ids]:
+                found[chunk][id] = leads
+        return found
+
+    def _leading(self, chunk: int, shared: int, articles: int) -> Iterator[tuple[int, Ints, NDArray[np.bool_]]]:
+        arrays = self._arrays
+        row = slice(*arrays.named_begins[chunk : chunk + 2].tolist())
+        entities = arrays.named_entities[row][~arrays.named_own[row]]
+        entities = entities[self._passages.joins(entities)]
+        for entity in entities.tolist():
+            row = slice(*arrays.naming_begins[entity : entity + 2].tolist())
+            others, own = arrays.naming_chunks[row].astype(np.int64), arrays.naming_own[row]
+            if len(others) > shared:
+                others, own = others[own][:articles], own[own][:articles]
+            there = others != chunk
+            if there.any():
+                yield entity, others[there], own[there]
+
+    # Chunks
+
+    def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
+        """Chunks that name any of these entities, each with how often, in all."""
+        places, _ = rows_of(self._arrays.naming_begins, self._places(ids))
+        chunks, counts = _counted(self._arrays.naming_chunks[places], self._arrays.naming_times[places])
+        if 0 < limit < len(chunks):  # a hub is named all over the corpus
+            able = counts >= np.partition(counts, -limit)[-limit]
+            chunks, counts = chunks[able], counts[able]
+        order = np.lexsort((chunks, -counts))
+        return self._scored(chunks[order], counts[order].astype(np.float64), limit)
+
+    def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
+        """Entities that these chunks name, each with how often, in all."""
+        numbers = np.array(sorted(self._chunks.numbers(chunks).values()), np.int64)
+        places, _ = rows_of(self._arrays.named_begins, numbers)
+        entities, counts = _counted(self._arrays.named_entities[places], self._arrays.named_times[places])
+        best = np.lexsort((entities, -counts))[:limit]
+        return list(zip(self._arrays.ids(entities[best]), counts[best].astype(float).tolist(), strict=True))
+
+    def naming(self, id: str, limit: int) -> list[str]:
+        """Chunks that name an entity: its own article's and those that name it most first."""
+        if (place := self._arrays.place(id)) < 0:
+            return []
+        chunks = self._naming(place, limit)
+        ids = self._chunks.of(chunks)
+        return [ids[chunk] for chunk in chunks.tolist() if chunk in ids]
+
+    def _naming(self, entity: int, limit: int) -> Ints:
+        arrays = self._arrays
+        row = slice(*arrays.naming_begins[entity : entity + 2].tolist())
+        chunks, weights = arrays.naming_chunks[row], mention_weights(arrays.naming_times[row], arrays.naming_own[row])
+        if not self._passages.joins(np.array([entity]))[0]:
+            return np.zeros(0, np.int64)
+        if 0 < limit < len(weights):
+            # A hub is named all over the corpus: only those that may be among the first are sorted.
+            able = np.flatnonzero(weights >= np.partition(weights, -limit)[-limit])
+            chunks, weights = chunks[able], weights[able]
+        return chunks[np.argsort(-weights, kind="stable")[:limit]].astype(np.int64)
+
+    def relation_chunks(self, relations: Collection[str]) -> dict[str, list[str]]:
+        """The chunks that state each of these relations, by document and place."""
+        ids = sorted(set(relations))
+        chunks, which = self._relations.sources(self._relations.numbers(ids))
+        known = self._chunks.of(chunks)
+        found: dict[str, list[str]] = {}
+        for chunk, place in zip(chunks.tolist(), which.tolist(), strict=True):
+            if chunk in known:
+                found.setdefault(ids[place], []).append(known[chunk])
+        return found
+
+    def first_chunks(self, relations: Collection[str]) -> dict[str, str]:
+        """The first chunk that states each of these relations."""
+        ids = sorted(set(relations))
+        numbers = self._relations.numbers(ids)
+        there = np.flatnonzero(numbers >= 0)
+        chunks = self._arrays.stating_chunks[self._arrays.stating_begins[numbers[there]]]
+        known = self._chunks.of(chunks)
+        pairs = zip(there.tolist(), chunks.tolist(), strict=True)
+        return {ids[place]: known[chunk] for place, chunk in pairs if chunk in known}
+
+    def has_chunk(self, id: str) -> bool:
+        """Whether a chunk is one that the graph was made of."""
+        return bool(self._chunks.numbers([id]))
+
+    # All of it
+
+    def counts(self) -> dict[str, int]:
+        """How many entities, relations and mentions there are."""
+        arrays = self._arrays
+        return {"entities": len(arrays), "relations": len(arrays.weights), "mentions": len(arrays.naming_chunks)}
+
+    @property
+    def predicates(self) -> int:
+        """How many different predicates relations have."""
+        return len(np.unique(self._arrays.relation_predicates))
+
+    @property
+    def in_order(self) -> Adjacency:
+        """Entities joined by relations: node i is `entity_at(i)`. For what goes over all of them."""
+        return self._links.compact
+
+    def named_elsewhere(self) -> frozenset[int]:
+        """Numbers of the documents about an entity that a passage of another document names."""
+        arrays = self._arrays
+        entities = np.repeat(np.arange(len(arrays)), np.diff(arrays.naming_begins))
+        documents = arrays.document_of(arrays.naming_chunks)
+        own = np.full(len(arrays), -1, np.int64)
+        own[entities[arrays.naming_own]] = documents[arrays.naming_own]
+        named = own[entities[(own[entities] >= 0) & (own[entities] != documents)]]
+        return frozenset(arrays.documents[np.unique(named)].tolist())
+
+    def chunk_ids(self) -> list[str]:
+        """All chunks that the graph was made of, by document and place."""
+        known = self._chunks.of(np.unique(self._arrays.naming_chunks))
+        return list(known.values())
+
+    def spellings(self) -> Iterator[str]:
+        """How names are written, each once."""
+        for (spelling,) in self._store.db.execute("SELECT DISTINCT spelling FROM mentions"):
+            yield spelling
+
+    def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
+        """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all."""
+        places = self._places([id]).tolist() if id else range(len(self._arrays))
+        found: list[tuple[str, str, str, str, int]] = []
+        for begin in range(0, len(places), LIMIT):
+            some = list(places[begin : begin + LIMIT])
+            ids = dict(zip(some, self._arrays.ids(some), strict=True))
+            for entity, rows in self._texts.merges(some).items():
+                found += [(ids[entity], *row) for row in rows]
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    # Numbers
+
+    @cached_property
+    def _links(self) -> RelationLinks:
+        return RelationLinks(self._arrays, self._strengths)
+
+    @cached_property
+    def _passages(self) -> PassageLinks:
+        return PassageLinks(self._arrays, self._strengths)
+
+    def _numbers(self, ids: Iterable[str]) -> dict[str, int]:
+        """The numbers of those of these entities that are there, in their order."""
+        wanted = {id: int(digits[1], 16) for id in ids if (digits := _ID.fullmatch(id)) is not None}
+        if not wanted:
+            return {}
+        arrays = self._arrays
+        hashes = np.array(list(wanted.values()), np.uint64)
+        kinds = hashes % np.uint64(WIDE)
+        names = np.searchsorted(arrays.names, hashes - kinds)
+        codes = names * WIDE + kinds.astype(np.int64)
+        places = np.searchsorted(arrays.codes, codes)
+        known = np.append(arrays.codes, -1).take(places) == codes
+        known &= np.append(arrays.names, np.uint64(0)).take(names) - (hashes - kinds) < WIDE
+        found = zip(wanted, places.tolist(), known.tolist(), strict=True)
+        return {id: place for id, place, there in found if there}
+
+    def _places(self, ids: Iterable[str]) -> Ints:
+        """The numbers of entities, in order."""
+        return np.array(sorted(self._numbers(ids).values()), np.int64)
+
+    def _scored(self, chunks: Ints, scores: NDArray[np.floating], limit: int) -> Scored:
+        ids = self._chunks.of(chunks[: limit + _SPARE])
+        rows = zip(chunks.tolist(), scores.tolist(), strict=True)
+        return [(ids[chunk], float(score)) for chunk, score in rows if chunk in ids][:limit]
+
+
+_SPARE = 20
+"""Chunks that are looked up beyond those that are asked for: some may be gone."""
+
+
+def _counted(numbers: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Ints, Ints]:
+    different, which = np.unique(numbers, return_inverse=True)
+    return different.astype(np.int64), np.bincount(which, counts, len(different)).astype(np.int64)
+
+
+def _bare_number(words: Sequence[str]) -> bool:
+    """Whether words are a number that is no year: `the 4 of them` means nothing that is called 4."""
+    return len(words) == 1 and words[0].isdecimal() and len(words[0]) != len("1990")
+
+
+def _may_be_name(question: str, start: int, end: int) -> bool:
+    """Where a question writes names with capitals, "die" and "place of birth" are none, whatever the corpus has."""
+    rest = _WORD.findall(question)[1:]
+    if not any(word[:1].isupper() for word in rest):
+        return True
+    return any(letter.isupper() or letter.isdigit() for letter in question[start:end])
