@@ -14,6 +14,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
+from ragways.core.errors import StoreDamaged
 from ragways.core.runtime import ProgressCallback, silent, told
 from ragways.core.types import title_name
 from ragways.layers.graph.extract import DocumentNames, rule_facts
@@ -21,7 +22,7 @@ from ragways.layers.graph.names import WordUse, fold
 from ragways.layers.graph.rules import document_type, small_title
 from ragways.layers.graph.sentences import uncased
 from ragways.layers.known_names import TABLES, KnownNames, Phrases, first_words
-from ragways.store.database import connect, create_tables, new_database, store_errors
+from ragways.store.database import connect, create_tables, has_table, new_database, store_errors
 from ragways.store.source import Source
 from ragways.store.store import Store
 
@@ -80,11 +81,10 @@ class Lexicon(KnownNames):
             return None
         db = connect(path, write=False)
         try:
-            made = cls(db)
-            if made.format == _FORMAT:
+            if has_table(db, "about") and (made := cls(db)).format == _FORMAT:
                 return made
-        except (sqlite3.DatabaseError, TypeError):
-            pass  # a lexicon that is damaged or empty is made anew
+        except (StoreDamaged, TypeError):
+            pass  # one that is damaged, or not whole, is made anew
         db.close()
         return None
 
