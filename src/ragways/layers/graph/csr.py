@@ -248,7 +248,7 @@ class GraphArrays:
         return type(self)(
             documents=self.documents, first_chunk=self.first_chunk, titles=self.titles, names=self.names,
             letters=self.letters, letter_begins=self.letter_begins, everyday=self.everyday, final=self.final,
-            articles=np.where(np.append(able, False)[self.articles], self.articles, np.int32(-1)),
+            articles=self.articles,
             codes=self.codes[left], kinds=self.kinds[left], counts=whole_sums(owner, times, len(self))[left],
             naming_begins=begins(to[owner], entities), naming_chunks=self.naming_chunks[naming], naming_times=times,
             naming_own=self.naming_own[naming], named_begins=begins(owners(self.named_begins)[by_chunk], self.chunks),

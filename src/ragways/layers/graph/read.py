@@ -155,7 +155,9 @@ class Graph:
         relation_vectors: Vectors | None = None,
     ) -> None:
         """`vectors`, of entities and of relations: where the index has them. What is not given is made."""
-        self._arrays, self._store = arrays, store
+        self.arrays = arrays
+        """For views that are made of the graph; paradigms ask by the methods."""
+        self._store = store
         self._strengths = Strengths.of(arrays) if strengths is None else strengths
         self._words = NameWords.of(arrays) if words is None else words
         self.vectors, self.relation_vectors = vectors, relation_vectors
@@ -178,7 +180,7 @@ class Graph:
 
     def only(self, documents: frozenset[int]) -> Graph:
         """The graph of what these documents say; what only others say is not in it."""
-        part = self._arrays.only(documents)
+        part = self.arrays.only(documents)
         made = Graph(part, self._store, words=self._words)
         if self.vectors is not None:
             made.vectors = self.vectors.only(np.array([id in made for id in self.vectors.ids], np.bool_))
@@ -191,46 +193,46 @@ class Graph:
 
     def __contains__(self, id: object) -> bool:
         """Whether there is such an entity."""
-        return isinstance(id, str) and self._arrays.place(id) >= 0
+        return isinstance(id, str) and self.arrays.place(id) >= 0
 
     def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out. Who shows no descriptions may have them without."""
         wanted = self._numbers(ids)
         texts = self._texts.of(list(wanted.values()))
         said = self._texts.descriptions(list(wanted.values())) if described else {}
-        chunks = np.diff(self._arrays.naming_begins)
+        chunks = np.diff(self.arrays.naming_begins)
         found = {}
         for id, number in wanted.items():
             text = texts[number]
             way = "+".join(sorted(text.ways))
             found[id] = GraphEntity(
-                id, text.name, text.type, said.get(number, ""), text.aliases, int(self._arrays.counts[number]),
+                id, text.name, text.type, said.get(number, ""), text.aliases, int(self.arrays.counts[number]),
                 int(chunks[number]), way,
             )  # fmt: skip
         return found
 
     def entity_at(self, number: int) -> str:
         """The id of an entity by its number, from 0 on; `counts` says how many there are."""
-        return self._arrays.ids([number])[0]
+        return self.arrays.ids([number])[0]
 
     def named(self, text: str, limit: int = 20) -> list[str]:
         """Entities called so, by name or alias after normalising: own names first, then the most often named."""
-        own, others = self._arrays.called(self._arrays.name(fold(text)))
-        return self._arrays.ids(np.concatenate([own, others])[:limit])
+        own, others = self.arrays.called(self.arrays.name(fold(text)))
+        return self.arrays.ids(np.concatenate([own, others])[:limit])
 
     def beginning(self, text: str, limit: int = 20) -> list[str]:
         """Entities with a name or alias that begins so, as names are compared: the most often named first."""
-        start, text_of = fold(text), self._arrays.text
+        start, text_of = fold(text), self.arrays.text
         names = self._words.beginning(start)[:_PREFIXED]
         able = [name for name in names.tolist() if text_of(name).startswith(start)]
         entities = distinct(self._called(np.array(able, np.int64))[0])
-        order = np.lexsort((entities, -self._arrays.counts[entities]))
-        return self._arrays.ids(entities[order][:limit])
+        order = np.lexsort((entities, -self.arrays.counts[entities]))
+        return self.arrays.ids(entities[order][:limit])
 
     def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
         """Entities with a name or alias that holds all of these words, as names are compared: shortest names first."""
         entities, _ = self._holding(words)
-        return list(dict.fromkeys(self._arrays.ids(entities[:limit])))
+        return list(dict.fromkeys(self.arrays.ids(entities[:limit])))
 
     def matching(self, words: Collection[str], limit: int = 5) -> Scored:
         """Entities with a name or alias that holds all of these words; the score is the share of it that they are."""
@@ -238,7 +240,7 @@ class Graph:
         entities, first = np.unique(entities, return_index=True)
         shares = len(set(words)) / lengths[first]
         order = np.lexsort((entities, -shares))[:limit]
-        return list(zip(self._arrays.ids(entities[order]), shares[order].tolist(), strict=True))
+        return list(zip(self.arrays.ids(entities[order]), shares[order].tolist(), strict=True))
 
     def _holding(self, words: Collection[str]) -> tuple[Ints, Ints]:
         """Entities with names that hold all of these words, and how many words each of these names has: shortest
@@ -246,13 +248,13 @@ class Graph:
         """
         names = self._words.holding(sorted(set(words))[:_NAME_WORDS]).astype(np.int64)
         entities, which = self._called(names)
-        lengths = np.array([1 + self._arrays.text(name).count(" ") for name in names.tolist()], np.int64)[which]
+        lengths = np.array([1 + self.arrays.text(name).count(" ") for name in names.tolist()], np.int64)[which]
         order = np.lexsort((entities, lengths))
         return entities[order], lengths[order]
 
     def _called(self, names: Ints) -> tuple[Ints, Ints]:
         """Entities with these names, own or other ones, and for each which of the names it is."""
-        arrays, which = self._arrays, np.arange(len(names))
+        arrays, which = self.arrays, np.arange(len(names))
         parts = []
         for sorted_by, low, high, of in (
             (arrays.codes, names * WIDE, (names + 1) * WIDE, None),
@@ -288,15 +290,15 @@ class Graph:
         """Those of these that are names of the graph, with their numbers."""
         texts = list(forms)
         hashes = np.array([hash_of(text) & UNSIGNED for text in texts], np.uint64)
-        places = np.searchsorted(self._arrays.names, hashes)
-        there = np.flatnonzero(np.append(self._arrays.names, np.uint64(0)).take(places) == hashes) if texts else places
+        places = np.searchsorted(self.arrays.names, hashes)
+        there = np.flatnonzero(np.append(self.arrays.names, np.uint64(0)).take(places) == hashes) if texts else places
         return {texts[at]: int(places[at]) for at in there.tolist()}
 
     def _named_by(self, name: int, *, everyday: bool) -> tuple[str, ...]:
         """Entities of a name. Everyday words count where they are written as names are."""
-        if not everyday and self._arrays.everyday[name]:
+        if not everyday and self.arrays.everyday[name]:
             return ()
-        return tuple(self._arrays.ids(np.concatenate(self._arrays.called(name))))
+        return tuple(self.arrays.ids(np.concatenate(self.arrays.called(name))))
 
     def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
         """The entities nearest a vector by cosine; none where the index has no vectors of them."""
@@ -332,7 +334,7 @@ class Graph:
         for name in names:
             chosen = name.entities[:HOMONYMS]
             for id in sorted(chosen):
-                begin, end = self._arrays.naming_begins[numbers[id] : numbers[id] + 2].tolist()
+                begin, end = self.arrays.naming_begins[numbers[id] : numbers[id] + 2].tolist()
                 seeds[id] = seeds.get(id, 0.0) + 1.0 / (max(1, end - begin) * len(chosen))
         return seeds
 
@@ -359,7 +361,7 @@ class Graph:
         return self._edges(self._relations.between(self._places(ids), limit))
 
     def _edges(self, numbers: Ints) -> list[Edge]:
-        arrays = self._arrays
+        arrays = self.arrays
         ends = (arrays.ids(arrays.subjects[numbers]), arrays.ids(arrays.objects[numbers]))
         weights = (arrays.weights[numbers] / 1e6).tolist()
         return [Edge(*row) for row in zip(self._relations.ids(numbers), *ends, weights, strict=True)]
@@ -371,7 +373,7 @@ class Graph:
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
         """Relations by number, from 0 on; `counts` says how many there are."""
-        arrays = self._arrays
+        arrays = self.arrays
         wanted = np.array(sorted(set(numbers)), np.int64)
         texts = self._relation_texts.of(wanted.tolist())
         ids = self._relations.ids(wanted)
@@ -396,11 +398,11 @@ class Graph:
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
         """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""
-        if (place := self._arrays.place(id)) < 0:
+        if (place := self.arrays.place(id)) < 0:
             return []
         nodes, weights = self._links.neighbours(place)
         best = np.argsort(-weights, kind="stable")[:limit]  # neighbours are in the order of their numbers
-        return list(zip(self._arrays.ids(nodes[best]), weights[best].tolist(), strict=True))
+        return list(zip(self.arrays.ids(nodes[best]), weights[best].tolist(), strict=True))
 
     def degrees(self, ids: Collection[str]) -> dict[str, int]:
         """How many others each of these entities is joined to."""
@@ -424,17 +426,17 @@ class Graph:
 
     def paths(self, start: str, end: str, limit: int = 5) -> list[list[str]] | None:
         """The shortest ways from one entity to another, the heaviest first; None where one of them is not there."""
-        ends = self._arrays.place(start), self._arrays.place(end)
+        ends = self.arrays.place(start), self.arrays.place(end)
         if min(ends) < 0:
             return None
-        return [self._arrays.ids(way) for way in shortest_paths(self._links, *ends, limit=limit)]
+        return [self.arrays.ids(way) for way in shortest_paths(self._links, *ends, limit=limit)]
 
     def around(self, id: str, hops: int, limit: int) -> tuple[dict[str, Around], int]:
         """Entities within so many hops, nearest and heaviest first, up to a limit, this one first; and how many there
         are in all.
         """
         links = self._links
-        border = np.array([self._arrays.place(id)], np.int64)
+        border = np.array([self.arrays.place(id)], np.int64)
         seen = np.zeros(len(links), np.bool_)
         seen[border] = True
         rows: list[tuple[int, int, float, int]] = [(int(border[0]), 0, 0.0, -1)]
@@ -454,7 +456,7 @@ class Graph:
             through = inwards[heaviest[best]]
             rows += zip(border[best].tolist(), [hop] * len(best), total[best].tolist(), through.tolist(), strict=True)
         rows = rows[:limit]
-        ids = dict(zip([row[0] for row in rows], self._arrays.ids([row[0] for row in rows]), strict=True))
+        ids = dict(zip([row[0] for row in rows], self.arrays.ids([row[0] for row in rows]), strict=True))
         return {ids[node]: Around(hop, weight, ids.get(by, "")) for node, hop, weight, by in rows}, reached
 
     def most_connected(self, count: int) -> list[tuple[str, int]]:
@@ -470,7 +472,7 @@ class Graph:
             if border <= max(enough, 1):
                 best = np.lexsort((nodes, -degrees))[:count]
                 best = best[degrees[best] > 0]
-                return list(zip(self._arrays.ids(nodes[best]), degrees[best].tolist(), strict=True))
+                return list(zip(self.arrays.ids(nodes[best]), degrees[best].tolist(), strict=True))
             border = enough
 
     def heaviest_links(self, ids: Sequence[str], limit: int) -> tuple[Ints, Ints, Floats]:
@@ -493,7 +495,7 @@ class Graph:
     @property
     def walks_exactly(self) -> bool:
         """Whether `walk` finds all shares exactly: in a small graph."""
-        return len(self._arrays) <= EXACT
+        return len(self.arrays) <= EXACT
 
     def walk(
         self,
@@ -524,7 +526,7 @@ class Graph:
         chosen = np.union1d(reached.best(keep, minimum=minimum)[0], list(numbers))
         shares = reached.of(chosen)
         order = np.lexsort((chosen, -shares))
-        return dict(zip(self._arrays.ids(chosen[order]), shares[order].tolist(), strict=True))
+        return dict(zip(self.arrays.ids(chosen[order]), shares[order].tolist(), strict=True))
 
     def rank_edges(self, shares: Mapping[str, float], likeness: Mapping[str, float], limit: int) -> list[RankedEdge]:
         """Relations between the entities of a walk: most similar ends first, then the largest shares of both, then the
@@ -535,7 +537,7 @@ class Graph:
         numbers = self._relations.joining(nodes)
         ends = self._relations.of_ends(numbers, nodes, [shares[id] for id in known], [likeness[id] for id in known])
         share, alike = np.add(*ends[0]), np.maximum(*ends[1])
-        order = np.lexsort((numbers, -self._arrays.weights[numbers], -share, -alike))[:limit]
+        order = np.lexsort((numbers, -self.arrays.weights[numbers], -share, -alike))[:limit]
         rows = zip(self._relations.ids(numbers[order]), alike[order].tolist(), share[order].tolist(), strict=True)
         return [RankedEdge(*row) for row in rows]
 
@@ -584,7 +586,7 @@ class Graph:
         have beside the seeds' 1). Nothing to start from gives nothing.
         """
         start = self._start(seeds)
-        size = len(self._arrays)
+        size = len(self.arrays)
         weights = {id: weight for id, weight in (prior or {}).items() if weight > 0}
         start |= {size + chunk: weights[id] for id, chunk in self._chunks.numbers(weights).items()}
         if not start:
@@ -601,9 +603,9 @@ class Graph:
         start = self._start(seeds)
         if not start:
             return []
-        nodes, mass = reach(self._passages, *seeds_of(start)).best(k, end=len(self._arrays))
+        nodes, mass = reach(self._passages, *seeds_of(start)).best(k, end=len(self.arrays))
         there = mass > 0
-        return list(zip(self._arrays.ids(nodes[there]), mass[there].tolist(), strict=True))
+        return list(zip(self.arrays.ids(nodes[there]), mass[there].tolist(), strict=True))
 
     def _start(self, seeds: Mapping[str, float]) -> dict[int, float]:
         """Nodes of entities with weights that make 1 together."""
@@ -618,7 +620,7 @@ class Graph:
         links = [(chunk, *link) for chunk, place in known.items() for link in self._leading(place, shared, articles)]
         others = np.concatenate([row for _, _, row, _ in links]) if links else np.zeros(0, np.int64)
         ids = self._chunks.of(others)
-        entities = self._arrays.ids([entity for _, entity, _, _ in links])
+        entities = self.arrays.ids([entity for _, entity, _, _ in links])
         found: dict[str, dict[str, list[Leading]]] = {chunk: {} for chunk in chunks}
         for id, (chunk, _, targets, own) in zip(entities, links, strict=True):
             rows = zip(targets.tolist(), own.tolist(), strict=True)
@@ -627,7 +629,7 @@ class Graph:
         return found
 
     def _leading(self, chunk: int, shared: int, articles: int) -> Iterator[tuple[int, Ints, NDArray[np.bool_]]]:
-        arrays = self._arrays
+        arrays = self.arrays
         row = slice(*arrays.named_begins[chunk : chunk + 2].tolist())
         entities = arrays.named_entities[row][~arrays.named_own[row]]
         entities = entities[self._passages.joins(entities)]
@@ -644,8 +646,8 @@ class Graph:
 
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
         """Chunks that name any of these entities, each with how often, in all."""
-        places, _ = rows_of(self._arrays.naming_begins, self._places(ids))
-        chunks, counts = _counted(self._arrays.naming_chunks[places], self._arrays.naming_times[places])
+        places, _ = rows_of(self.arrays.naming_begins, self._places(ids))
+        chunks, counts = _counted(self.arrays.naming_chunks[places], self.arrays.naming_times[places])
         if 0 < limit < len(chunks):  # a hub is named all over the corpus
             able = counts >= np.partition(counts, -limit)[-limit]
             chunks, counts = chunks[able], counts[able]
@@ -655,21 +657,21 @@ class Graph:
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
         """Entities that these chunks name, each with how often, in all."""
         numbers = np.array(sorted(self._chunks.numbers(chunks).values()), np.int64)
-        places, _ = rows_of(self._arrays.named_begins, numbers)
-        entities, counts = _counted(self._arrays.named_entities[places], self._arrays.named_times[places])
+        places, _ = rows_of(self.arrays.named_begins, numbers)
+        entities, counts = _counted(self.arrays.named_entities[places], self.arrays.named_times[places])
         best = np.lexsort((entities, -counts))[:limit]
-        return list(zip(self._arrays.ids(entities[best]), counts[best].astype(float).tolist(), strict=True))
+        return list(zip(self.arrays.ids(entities[best]), counts[best].astype(float).tolist(), strict=True))
 
     def naming(self, id: str, limit: int) -> list[str]:
         """Chunks that name an entity: its own article's and those that name it most first."""
-        if (place := self._arrays.place(id)) < 0:
+        if (place := self.arrays.place(id)) < 0:
             return []
         chunks = self._naming(place, limit)
         ids = self._chunks.of(chunks)
         return [ids[chunk] for chunk in chunks.tolist() if chunk in ids]
 
     def _naming(self, entity: int, limit: int) -> Ints:
-        arrays = self._arrays
+        arrays = self.arrays
         row = slice(*arrays.naming_begins[entity : entity + 2].tolist())
         chunks, weights = arrays.naming_chunks[row], mention_weights(arrays.naming_times[row], arrays.naming_own[row])
         if not self._passages.joins(np.array([entity]))[0]:
@@ -696,7 +698,7 @@ class Graph:
         ids = sorted(set(relations))
         numbers = self._relations.numbers(ids)
         there = np.flatnonzero(numbers >= 0)
-        chunks = self._arrays.stating_chunks[self._arrays.stating_begins[numbers[there]]]
+        chunks = self.arrays.stating_chunks[self.arrays.stating_begins[numbers[there]]]
         known = self._chunks.of(chunks)
         pairs = zip(there.tolist(), chunks.tolist(), strict=True)
         return {ids[place]: known[chunk] for place, chunk in pairs if chunk in known}
@@ -709,13 +711,13 @@ class Graph:
 
     def counts(self) -> dict[str, int]:
         """How many entities, relations and mentions there are."""
-        arrays = self._arrays
+        arrays = self.arrays
         return {"entities": len(arrays), "relations": len(arrays.weights), "mentions": len(arrays.naming_chunks)}
 
     @property
     def predicates(self) -> int:
         """How many different predicates relations have."""
-        return len(np.unique(self._arrays.relation_predicates))
+        return len(np.unique(self.arrays.relation_predicates))
 
     @property
     def in_order(self) -> Adjacency:
@@ -724,7 +726,7 @@ class Graph:
 
     def named_elsewhere(self) -> frozenset[int]:
         """Numbers of the documents about an entity that a passage of another document names."""
-        arrays = self._arrays
+        arrays = self.arrays
         entities = np.repeat(np.arange(len(arrays)), np.diff(arrays.naming_begins))
         documents = arrays.document_of(arrays.naming_chunks)
         own = np.full(len(arrays), -1, np.int64)
@@ -734,7 +736,7 @@ class Graph:
 
     def chunk_ids(self) -> list[str]:
         """All chunks that the graph was made of, by document and place."""
-        known = self._chunks.of(np.unique(self._arrays.naming_chunks))
+        known = self._chunks.of(np.unique(self.arrays.naming_chunks))
         return list(known.values())
 
     def spellings(self) -> Iterator[str]:
@@ -744,11 +746,11 @@ class Graph:
 
     def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
         """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all."""
-        places = self._places([id]).tolist() if id else range(len(self._arrays))
+        places = self._places([id]).tolist() if id else range(len(self.arrays))
         found: list[tuple[str, str, str, str, int]] = []
         for begin in range(0, len(places), LIMIT):
             some = list(places[begin : begin + LIMIT])
-            ids = dict(zip(some, self._arrays.ids(some), strict=True))
+            ids = dict(zip(some, self.arrays.ids(some), strict=True))
             for entity, rows in self._texts.merges(some).items():
                 found += [(ids[entity], *row) for row in rows]
             if len(found) >= limit:
@@ -759,18 +761,18 @@ class Graph:
 
     @cached_property
     def _links(self) -> RelationLinks:
-        return RelationLinks(self._arrays, self._strengths)
+        return RelationLinks(self.arrays, self._strengths)
 
     @cached_property
     def _passages(self) -> PassageLinks:
-        return PassageLinks(self._arrays, self._strengths)
+        return PassageLinks(self.arrays, self._strengths)
 
     def _numbers(self, ids: Iterable[str]) -> dict[str, int]:
         """The numbers of those of these entities that are there, in their order."""
         wanted = {id: int(digits[1], 16) for id in ids if (digits := _ID.fullmatch(id)) is not None}
         if not wanted:
             return {}
-        arrays = self._arrays
+        arrays = self.arrays
         hashes = np.array(list(wanted.values()), np.uint64)
         kinds = hashes % np.uint64(WIDE)
         names = np.searchsorted(arrays.names, hashes - kinds)
