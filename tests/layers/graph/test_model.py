@@ -133,7 +133,8 @@ def test_short_passages_share_a_call_and_one_more_document_costs_its_own_alone(m
         assert index.run({"Tide": "The tide rises."}, model) == ["Tide"]
     assert "Tamsett" not in model.calls[0].messages[-1].content
     index.store.db.execute("UPDATE extracted SET made = ''")
-    assert index.run({}) == sorted([*TWO, "Tide"])  # read again, nothing is paid again
+    with ScriptedModel([]) as model:
+        assert index.run({}, model) == sorted([*TWO, "Tide"])  # read again, and nothing is paid again
 
 
 def test_without_structure_the_model_alone_finds_facts(made: Any) -> None:
