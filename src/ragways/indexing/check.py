@@ -17,7 +17,7 @@ from ragways.core.types import content_hash
 from ragways.indexing.languages import CURE, unread_documents
 from ragways.indexing.open import views_of
 from ragways.indexing.views import Views
-from ragways.layers.layer import AGAIN, CheckContext, Finding, findings
+from ragways.layers.layer import AGAIN, CheckContext, Finding, Layer, findings
 from ragways.layers.table import in_order
 from ragways.store.cache import CURE as MOVE_AWAY
 from ragways.store.cache import FILE as WORK_CACHE
@@ -72,8 +72,10 @@ def _checks(context: CheckContext, views: Views | None) -> Iterator[Check]:
     yield lambda context: check_views(context, views)
     yield from (check_parts, check_facts, check_texts, check_languages, check_failures)
     for layer in in_order(context.layers):
-        # Of damaged files all that can be said is that they are, and looking into them may end in anything.
-        if views is not None and layer.name in views.layers and not views.damaged(layer.name, every=True):
+        # Of damaged files all that can be said is that they are, and looking into them may end in anything. A view that
+        # is behind its rows differs from them.
+        whole = views is not None and layer.name in views.layers and not views.damaged(layer.name, every=True)
+        if views is not None and whole and not context.store.changes(views.generation_of(layer.name), layer.name):
             yield layer.check
 
 
@@ -176,10 +178,12 @@ def check_facts(context: CheckContext) -> Iterator[Finding]:
             for number, place in db.execute(query)
         )
         yield from findings(f"{table} without their chunk", "error", lost, REBUILD)
-    for layer in sorted(context.layers):
+    for layer in in_order(context.layers):
+        if type(layer).extract is Layer.extract:
+            continue  # one that reads rows alone
         query = "SELECT key FROM documents WHERE number NOT IN (SELECT document FROM extracted WHERE layer = ?)"
-        rows = (row[0] for row in db.execute(query, (layer,)))
-        yield from findings(f"documents that wait to be read for {layer}", "warning", rows, AGAIN)
+        rows = (row[0] for row in db.execute(query, (layer.name,)))
+        yield from findings(f"documents that wait to be read for {layer.name}", "warning", rows, AGAIN)
 
 
 def check_texts(context: CheckContext) -> Iterator[Finding]:

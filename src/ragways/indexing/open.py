@@ -172,6 +172,11 @@ class Index(StoredDocuments):
             raise StoreBusy(problem, "it is being written to: ask again when that has ended") from error
         except StoreError as error:
             raise type(error)(f"{problem}, and could not be made again: {error.message}", error.cure) from error
+        before = self.generation
+        self.store.pause()  # the new views are of a new generation, with the same documents
+        if not self.store.resume() or self.store.changed_since(before):
+            raise StoreBusy(f"the index in {self.folder} has changed meanwhile", "ask again")
+        self.generation = self.store.generation
         return views_of(self.store)
 
     @property

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.layers.graph.links import Adjacency
+from ragways.layers.graph.walk import Adjacency
 from ragways.store.packed import Matrix
 
 POINTS = 10_000
@@ -222,12 +222,12 @@ def semantic(
 ) -> Semantic:
     """Of vectors in an order of rows, by default their own. `centre`: distances to the centroid are of them all."""
     order = np.arange(len(vectors)) if order is None else order
-    rows, sample = take(len(vectors), limit, seed)
+    rows, sample = take(len(order), limit, seed)
     points = np.asarray(vectors[order if sample.whole else order[rows]], dtype=np.float32)
     near, distances = nearest(points, 10)
     dimension, duplicates = intrinsic_dimension(distances)
     return Semantic(
-        chunks=len(vectors),
+        chunks=len(order),
         dimension=vectors.shape[1],
         intrinsic_dimension=dimension,
         duplicates=duplicates,
@@ -281,14 +281,14 @@ def hubness(near: NDArray[np.int64], size: int) -> float | None:
 def centroid_distance(vectors: Matrix, order: Order = None) -> CentroidDistance | None:
     """Of all vectors, a slice at a time, so that they need not fit into memory."""
     order = np.arange(len(vectors)) if order is None else order
-    slices = range(0, len(vectors), _ROWS_OF_CENTROID)
+    slices = range(0, len(order), _ROWS_OF_CENTROID)
     sums = (vectors[order[at : at + _ROWS_OF_CENTROID]].sum(axis=0, dtype=np.float64) for at in slices)
     total = sum(sums, np.zeros(vectors.shape[1]))
     length = float(np.linalg.norm(total))
     if not length:
         return None
     centre = (total / length).astype(np.float32)
-    found = np.empty(len(vectors))
+    found = np.empty(len(order))
     for at in slices:
         rows = np.asarray(vectors[order[at : at + _ROWS_OF_CENTROID]])
         lengths = np.linalg.norm(rows, axis=1)

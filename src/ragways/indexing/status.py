@@ -24,7 +24,8 @@ class LayerStatus:
     """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC.
 
     `failures` are units of work that wait to be tried again; `spent` is what all its work has cost so far. `waiting`
-    are documents that came, went or changed since its view was made.
+    are documents that came, went or changed since its view was made; `age` is, of communities, the share of entities
+    that are new or gone since they were found anew.
     """
 
     name: str
@@ -35,6 +36,7 @@ class LayerStatus:
     failures: int
     spent: Spent
     waiting: int = 0
+    age: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,14 @@ def _built(layer: Layer, store: Store, views: Views, failures: int, spent: Spent
         failures,
         spent,
         len(store.changed_since(views.generation_of(name))),
+        _age(views.of(name)) if name == "communities" else 0.0,
     )
+
+
+def _age(view: Path) -> float:
+    from ragways.layers.communities.read import age_of
+
+    return age_of(view).share
 
 
 def _paid_work(path: Path) -> tuple[dict[str, int], dict[str, Spent]]:

@@ -1,0 +1,202 @@
+"""What kind of corpus an index holds: figures of its texts, of its graph's structure and of its chunks' vectors.
+
+They tell which paradigms may suit it: a corpus whose graph is dense and in one piece rewards walking it, one whose
+vectors fill many dimensions with few hubs is easy to search by meaning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragways.core.errors import UsageError
+from ragways.core.plain import from_json, to_plain
+from ragways.indexing.export import replacing
+from ragways.indexing.open import Index, views_of
+from ragways.indexing.shape import WEDGES, Semantic, Structural, semantic, structural
+from ragways.layers.graph.walk import Adjacency
+from ragways.store.store import Store
+
+if TYPE_CHECKING:
+    from ragways.layers.graph.csr import GraphArrays
+
+FILE = "diagnosis.json"
+NO_GRAPH = "not built, run ragways index PATH --with graph"
+NO_VECTORS = "not built, run ragways index PATH --with vectors"
+FILTERED = "not measured under a filter"
+FEW_POINTS = 2_000
+FEW_WEDGES = 1_000_000
+"""What a quick look goes by."""
+STORED_FROM = 5_000
+"""Chunks of an index that stores its figures: those of fewer are measured sooner than a question is answered."""
+STORED_FOR = 0.1
+"""Share of the documents that come, go or change before the figures that an index stores are measured anew."""
+_META = "figures"
+"""The setting that they are stored under."""
+
+
+@dataclass(frozen=True, slots=True)
+class Textual:
+    """Documents without redirects, and the passages (chunks) they are cut into. None is what is not defined."""
+
+    documents: int
+    passages: int
+    mean_tokens: float | None
+    """Of a passage."""
+    passages_per_document: float | None
+    dated_share: float | None
+    """Documents whose metadata has a date."""
+    linked_share: float | None
+    """Documents that another one links to or, where there is a graph, is known to name."""
+    duplicate_share: float | None
+    """Passages with the very text of an earlier one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The figures of one generation of an index; a part whose layer is not built is None, and `missing` says why.
+
+    `quick_meaning` is `meaning` from few points, where that was taken from more: what hubness and dimension are depends
+    on how many points there are, so those who compare corpora take the same number always.
+    """
+
+    generation: int
+    seed: int
+    structure: Structural | None
+    meaning: Semantic | None
+    missing: Mapping[str, str]
+    texts: Textual | None = None
+    quick_meaning: Semantic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFigures:
+    """Quick figures that a large index stores; of which layers, and how many documents came, went or changed since."""
+
+    figures: Diagnosis
+    layers: str
+    changed: int
+
+    @property
+    def hold(self) -> bool:
+        """Whether they may still stand for the corpus."""
+        documents = self.figures.texts.documents if self.figures.texts is not None else 0
+        return self.changed < STORED_FOR * documents
+
+    @classmethod
+    def of(cls, store: Store) -> StoredFigures | None:
+        """Those of a store; None where it has none, or an older version left them."""
+        with suppress(ValueError):
+            return from_json(cls, store.meta().get(_META, ""))
+        return None
+
+
+def store_figures(store: Store, changed: int) -> None:
+    """Store the figures of a large index, so that no question waits until they are measured: at a million chunks that
+    takes a minute. The way that is taken for a question changes little with them, so they are measured anew only when a
+    tenth of the documents are others, or other layers are there.
+
+    Called by a run when its views are published. `changed`: documents that it put or removed.
+    """
+    layers, known = store.meta().get("layers", ""), StoredFigures.of(store)
+    if known is not None:
+        known = replace(known, changed=known.changed + changed)
+    if known is None or not known.hold or known.layers != layers:
+        large = store.count("chunks") >= STORED_FROM
+        known = StoredFigures(diagnose(Index(store, views_of(store)), quick=True), layers, 0) if large else None
+    value = "" if known is None else json.dumps(to_plain(known))
+    if store.meta().get(_META, "") != value:
+        store.set_meta({_META: value})
+
+
+def diagnose(index: Index, *, seed: int = 0, quick: bool = False) -> Diagnosis:
+    """Measure what is built. Large corpora are sampled; the figures say from what. `quick`: by small samples alone."""
+    graph, vectors = "graph" in index.layers, "vectors" in index.layers
+    wedges = FEW_WEDGES if quick else WEDGES
+    structure = _structure(index, seed, wedges) if graph and not index.where else None
+    meaning = few = None
+    if vectors and (quick or len(index.vectors) > FEW_POINTS):
+        few = semantic(index.vectors.matrix, index.vectors.in_order(), limit=FEW_POINTS, centre=False)
+    if vectors:
+        meaning = few if quick else semantic(index.vectors.matrix, index.vectors.in_order(), seed=seed)
+    parts = {"structure": (structure, FILTERED if graph else NO_GRAPH), "meaning": (meaning, NO_VECTORS)}
+    missing = {name: why for name, (part, why) in parts.items() if part is None}
+    return Diagnosis(index.generation, seed, structure, meaning, missing, textual(index), None if quick else few)
+
+
+def known_diagnosis(index: Index) -> Diagnosis:
+    """The figures that were saved beside the index where they are of this generation, else quick ones: those that a
+    large index stores, or of a small one, or of a part, as they are now.
+    """
+    with suppress(OSError, ValueError):  # none yet, or one that an older version left
+        saved = from_json(Diagnosis, (index.folder / FILE).read_text(encoding="utf-8"))
+        if saved.generation == index.generation and saved.texts is not None and not index.where:
+            return saved
+    stored = None if index.where else StoredFigures.of(index.store)
+    return diagnose(index, quick=True) if stored is None else stored.figures
+
+
+def _structure(index: Index, seed: int, wedges: int) -> Structural:
+    arrays = index.graph.arrays
+    links = Adjacency.of_edges(len(arrays), arrays.subjects, arrays.objects, arrays.weights.astype(np.float64))
+    relations, types = len(arrays.subjects), len(arrays.predicates)
+    return structural(links, relations=relations, relation_types=types, seed=seed, wedges=wedges)
+
+
+def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
+    """Save the figures beside the index, and return the file; an index that cannot be written goes without."""
+    file = folder / FILE
+    try:
+        write_json(file, diagnosis)
+    except UsageError:
+        return None
+    return file
+
+
+def write_json(file: Path, value: object) -> None:
+    """A value as a file of JSON, all of it or none."""
+    with replacing(file) as draft:
+        draft.write_text(json.dumps(to_plain(value), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+# The texts
+
+
+def textual(index: Index) -> Textual:
+    db = index.store.db
+    documents, dated = db.execute(
+        "SELECT count(*), sum(coalesce(metadata ->> '$.date', '') <> '') FROM documents WHERE redirect IS NULL"
+    ).fetchone()
+    passages, tokens, texts = db.execute("SELECT count(*), sum(tokens), count(DISTINCT hash) FROM chunks").fetchone()
+    linked = {
+        row[0]
+        for row in db.execute(
+            "SELECT DISTINCT d.number FROM documents d JOIN links l ON l.name = d.name AND l.document <> d.number "
+            "WHERE d.redirect IS NULL"
+        )
+    } | (_named(index.graph.arrays) if "graph" in index.layers else set())
+    return Textual(
+        documents=documents,
+        passages=passages,
+        mean_tokens=tokens / passages if passages else None,
+        passages_per_document=passages / documents if documents else None,
+        dated_share=dated / documents if documents else None,
+        linked_share=len(linked) / documents if documents else None,
+        duplicate_share=1 - texts / passages if passages else None,
+    )
+
+
+def _named(arrays: GraphArrays) -> set[int]:
+    """Numbers of the documents about an entity that a passage of another document names."""
+    entities = np.repeat(np.arange(len(arrays)), np.diff(arrays.naming_begins))
+    documents = arrays.document_of(arrays.naming_chunks)
+    own = np.full(len(arrays), -1, np.int64)
+    own[entities[arrays.naming_own]] = documents[arrays.naming_own]
+    named = own[entities[(own[entities] >= 0) & (own[entities] != documents)]]
+    return set(arrays.documents[np.unique(named)].tolist())
