@@ -11,20 +11,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ragways.core.errors import UsageError
 from ragways.core.plain import from_json, to_plain
 from ragways.indexing.export import replacing
 from ragways.indexing.open import Index, views_of
 from ragways.indexing.shape import WEDGES, Semantic, Structural, semantic, structural
-from ragways.layers.graph.walk import Adjacency
 from ragways.store.store import Store
-
-if TYPE_CHECKING:
-    from ragways.layers.graph.csr import GraphArrays
 
 FILE = "diagnosis.json"
 NO_GRAPH = "not built, run ragways index PATH --with graph"
@@ -143,10 +136,8 @@ def known_diagnosis(index: Index) -> Diagnosis:
 
 
 def _structure(index: Index, seed: int, wedges: int) -> Structural:
-    arrays = index.graph.arrays
-    links = Adjacency.of_edges(len(arrays), arrays.subjects, arrays.objects, arrays.weights.astype(np.float64))
-    relations, types = len(arrays.subjects), len(arrays.predicates)
-    return structural(links, relations=relations, relation_types=types, seed=seed, wedges=wedges)
+    graph, relations = index.graph, index.graph.counts()["relations"]
+    return structural(graph.in_order, relations=relations, relation_types=graph.predicates, seed=seed, wedges=wedges)
 
 
 def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
@@ -180,7 +171,7 @@ def textual(index: Index) -> Textual:
             "SELECT DISTINCT d.number FROM documents d JOIN links l ON l.name = d.name AND l.document <> d.number "
             "WHERE d.redirect IS NULL"
         )
-    } | (_named(index.graph.arrays) if "graph" in index.layers else set())
+    } | (index.graph.named_elsewhere() if "graph" in index.layers else frozenset())
     return Textual(
         documents=documents,
         passages=passages,
@@ -190,13 +181,3 @@ def textual(index: Index) -> Textual:
         linked_share=len(linked) / documents if documents else None,
         duplicate_share=1 - texts / passages if passages else None,
     )
-
-
-def _named(arrays: GraphArrays) -> set[int]:
-    """Numbers of the documents about an entity that a passage of another document names."""
-    entities = np.repeat(np.arange(len(arrays)), np.diff(arrays.naming_begins))
-    documents = arrays.document_of(arrays.naming_chunks)
-    own = np.full(len(arrays), -1, np.int64)
-    own[entities[arrays.naming_own]] = documents[arrays.naming_own]
-    named = own[entities[(own[entities] >= 0) & (own[entities] != documents)]]
-    return set(arrays.documents[np.unique(named)].tolist())

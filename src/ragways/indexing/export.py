@@ -62,14 +62,15 @@ class Counted:
 
 
 def _nodes(graph: Graph) -> Iterator[Row]:
-    for at in range(0, len(graph.arrays), _AT_ONCE):
-        ids = graph.arrays.ids(range(at, min(at + _AT_ONCE, len(graph.arrays))))
+    size = graph.counts()["entities"]
+    for at in range(0, size, _AT_ONCE):
+        ids = [graph.entity_at(number) for number in range(at, min(at + _AT_ONCE, size))]
         for _, entity in sorted(graph.entities(ids).items()):
             yield {name: getattr(entity, name) for name in NODES} | {"aliases": list(entity.aliases)}
 
 
 def _edges(graph: Graph) -> Iterator[Row]:
-    size = len(graph.arrays.subjects)
+    size = graph.counts()["relations"]
     for at in range(0, size, _AT_ONCE):
         found = graph.relations_at(range(at, min(at + _AT_ONCE, size)))
         stating = graph.relation_chunks([triplet.id for triplet in found.values()])
