@@ -66,6 +66,10 @@ class GraphLayer(Layer):
             for source, given in zip(documents, paid, strict=True)
         ]
 
+    def unfinished(self, store: Store, use: Use) -> Iterable[int]:
+        """Documents with names that a person has split since."""
+        return [row[0] for row in store.db.execute(_TO_EXTRACT, (self.name,))]
+
     def estimate(self, sample: Sample, use: Use) -> Estimate:
         from ragways.layers.graph.extract import extract
         from ragways.layers.graph.model import expected_usage, model_kind
@@ -164,6 +168,7 @@ def split(folder: Path, name: str, other: str) -> None:
             store.db.execute(_EXTRACT_AGAIN, (GraphLayer.name, fold(name), fold(other)))
 
 
+_TO_EXTRACT = "SELECT document FROM extracted WHERE layer = ? AND made = '' ORDER BY document"
 _EXTRACT_AGAIN = (
     "UPDATE extracted SET made = '' WHERE layer = ?1 AND document IN (SELECT document FROM other_names "
     "WHERE (name = ?2 AND other = ?3) OR (name = ?3 AND other = ?2) UNION "

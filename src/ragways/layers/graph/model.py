@@ -14,7 +14,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -69,13 +69,15 @@ async def facts_by_model(
 ) -> list[FactsOfDocument | None]:
     """Facts of each document; None where some passage has none, because the model failed or nobody may ask it now."""
     kind = model_kind(use.model, settings)
-    missing = _missing_passages(documents, use, kind)
+    # Without a model, as in a removal, the facts stand that any model was paid for.
+    kinds = [kind] if use.model.model is not None else use.cache.kinds(kind.removesuffix("none"))
+    missing = _missing_passages(documents, use, kinds)
     if missing and use.pays:
         if use.model.model is None:
             raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
         extraction = _Extraction(use, settings, kind, len(missing))
         await work_through(list(packs(missing, settings.passage_tokens)), extraction.do)
-    results = use.cache.results(kind, {passage.key for source in documents for passage in source.passages})
+    results = _results(use, kinds, {passage.key for source in documents for passage in source.passages})
     return [_of_document(source, results) for source in documents]
 
 
@@ -89,11 +91,18 @@ def _of_document(source: Source, results: Mapping[str, str]) -> FactsOfDocument 
     return found
 
 
-def _missing_passages(documents: Iterable[Source], use: Use, kind: str) -> list[SourcePassage]:
+def _missing_passages(documents: Iterable[Source], use: Use, kinds: Sequence[str]) -> list[SourcePassage]:
     """Passages that have no facts yet, those that failed before included."""
     passages = {passage.key: passage for source in documents if not source.redirect for passage in source.passages}
-    known = use.cache.results(kind, passages)
+    known = _results(use, kinds, passages)
     return [passage for key, passage in passages.items() if key not in known and passage.text.strip()]
+
+
+def _results(use: Use, kinds: Sequence[str], keys: Collection[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for kind in kinds:
+        found |= use.cache.results(kind, keys)
+    return found
 
 
 def packs(passages: Sequence[SourcePassage], tokens: int) -> Iterator[Pack]:
@@ -201,7 +210,7 @@ def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSetting
     some: list[Pack] = []
     waiting_documents = iter(documents)
     while batch := list(islice(waiting_documents, _AT_ONCE)):
-        missing = [passage for passage in _missing_passages(batch, use, kind) if passage.key not in seen]
+        missing = [passage for passage in _missing_passages(batch, use, [kind]) if passage.key not in seen]
         seen.update(passage.key for passage in missing)
         read += sum(count_each([passage.text for passage in missing]))
         waiting = list(packs(missing, settings.passage_tokens))
