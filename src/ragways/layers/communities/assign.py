@@ -118,6 +118,11 @@ def _rows(arrays: GraphArrays) -> Ints:
     return np.diff(arrays.named_begins)
 
 
+def joined_in(view: Path) -> JoinedEntities:
+    """The joined entities of the graph whose view stands beside this one."""
+    return JoinedEntities.of(GraphArrays.load(view.parent / "graph"))
+
+
 class CommunityAge(NamedTuple):
     """How old communities are: how many entities they were found with, and how many are new or gone since."""
 
@@ -161,7 +166,7 @@ class CommunityTree:
 
     def levels(self) -> list[int]:
         """From the coarse to the fine."""
-        return np.unique(self.nodes["level"]).tolist()
+        return sorted(set(self.nodes["level"].tolist()))
 
     def of_level(self, level: int) -> Ints:
         """The communities of a level and those above it that are not split."""

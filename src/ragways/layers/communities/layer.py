@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from ragways.core.errors import BudgetExceeded
 from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
-from ragways.layers.communities.assign import CommunityTree, JoinedEntities, brought_up, entity_id, find
+from ragways.layers.communities.assign import CommunityTree, JoinedEntities, brought_up, entity_id, find, joined_in
 from ragways.layers.communities.read import STATE, VECTORS, Communities, CommunityState
 from ragways.layers.communities.report import ReportTable, read_reports
 from ragways.layers.communities.reports import ReportTexts, ReportWriter, kind_of
 from ragways.layers.files import save_json
-from ragways.layers.graph.csr import GraphArrays
 from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Use, findings
 from ragways.layers.settings import CommunitySettings, GraphSettings
 from ragways.layers.vectors import Vectors
@@ -30,9 +29,7 @@ from ragways.models.tokens import count_each
 from ragways.store.store import Change, Store
 from ragways.tasks.graph import REPORT
 
-if TYPE_CHECKING:
-    from ragways.layers.graph.read import Graph
-
+_KIND = "report:"
 MANY = 0.1
 """The share of entities that may be new or gone until all communities are found anew."""
 _STAYS = 0.9
@@ -54,7 +51,7 @@ class CommunityLayer(Layer):
     summary = "communities of the knowledge graph, a report for each"
     needs = frozenset({"graph"})
     settings = CommunitySettings
-    kinds = frozenset({"report"})
+    kinds = frozenset({_KIND.removesuffix(":")})
 
     async def fold(self, view: Path, store: Store, change: Change | None, use: Use) -> None:
         await _Fold(view, store, change, use).run()
@@ -100,7 +97,7 @@ class CommunityLayer(Layer):
     def check(self, context: CheckContext) -> Iterator[Finding]:
         view, cure = context.views / self.name, context.cure_of_view
         tree = CommunityTree.load(view)
-        graph = JoinedEntities.of(GraphArrays.load(context.views / "graph"))
+        graph = joined_in(view)
         for name, examples in chain(_unsound(tree), _strangers(tree, graph)):
             yield from findings(name, "error", examples, cure)
         with closing(read_reports(view)) as db:
@@ -164,8 +161,7 @@ class _Fold:
         self._settings = use.settings_of("communities", CommunitySettings)
         self._before = CommunityState.load(view) if change is not None else None
         self._old = CommunityTree.load(view) if change is not None else None
-        self._graph: Graph = use.layer("graph")
-        self._joined = JoinedEntities.of(self._graph.arrays)
+        self._joined = joined_in(view)
 
     async def run(self) -> None:
         anew = self._is_due()
@@ -175,7 +171,7 @@ class _Fold:
         else:
             tree = brought_up(self._old, self._joined, self._settings)
         kind = self._kind()
-        texts = ReportTexts(self._graph, self._store, self._joined, tree)
+        texts = ReportTexts(self._use.layer("graph"), self._store, self._joined, tree)
         with ReportTable.changing(self._view) as table:
             self._drop_stale(table, texts, kind, anew=anew)
             written = table.ids()
@@ -196,9 +192,15 @@ class _Fold:
 
     def _kind(self) -> str:
         """What reports of the model are cached as. A run that does not pay has no model, and leaves it as it was."""
-        if not self._use.pays and self._before is not None:
+        if not _by_model(self._use):
+            return ""
+        if self._use.pays:
+            return kind_of(self._use.model)
+        if self._before is not None and self._before.kind:
             return self._before.kind
-        return kind_of(self._use.model) if _by_model(self._use) else ""
+        # A view made again by whoever has no model: reports are found again under the kind that most were cached as.
+        kinds = self._use.cache.kinds(_KIND)
+        return max(kinds, key=lambda kind: (self._use.cache.count(kind), kind), default=_KIND)
 
     # Reports that do not stay
 

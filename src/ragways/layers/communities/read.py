@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from ragways.layers.communities.assign import (
     CommunityAge,
     CommunityTree,
-    JoinedEntities,
     entity_id,
+    joined_in,
     number_of,
 )
 from ragways.layers.communities.report import FILE, CommunityReport, read_reports
 from ragways.layers.files import load_json
-from ragways.layers.graph.csr import GraphArrays
 from ragways.layers.layer import Scored
 from ragways.layers.vectors import Vectors
 from ragways.store.database import store_errors
@@ -93,7 +92,7 @@ class Communities:
         """The communities whose members no other document names: nothing left out speaks of them. A report cannot be
         split.
         """
-        joined = JoinedEntities.of(GraphArrays.load(self._view.parent / "graph"))
+        joined = joined_in(self._view)
         members = self._tree.members
         partly = ~np.isin(members["entity"], joined.whole_in(frozenset(documents)))
         around = self._tree.around(np.unique(members["leaf"][partly]))

@@ -26,7 +26,7 @@ FILE = "reports.sqlite"
 _EMBEDDED = 800  # characters: embedders read a few hundred tokens
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _TABLES = """
--- By the id of the community. `way`: who wrote it (rules, model), `tokens`: those of its text, `input`: the hash of what
+-- By the id of the community. `way`: who wrote it, `tokens`: those of its text, `input`: the hash of what
 -- a model was shown, `hash` that of what is embedded. `members` are those that the community had then, 8 bytes an id;
 -- `lines` the members that its writer was shown, with a checksum of the line for each.
 CREATE TABLE reports (

@@ -57,6 +57,7 @@ _LINKS = 24  # relations among members that are looked at for sentences, the bes
 _CHUNKS_OF_ONE = 2  # that state a relation are looked at
 _SENTENCE = (20, 400)  # characters of one that can stand alone
 _FINDINGS = 6
+_STATING = 16  # chunks that a relation's description may come from, the first ones
 _AT_ONCE = 256  # communities whose members are read together
 _RARE = 8  # documents: an entity that more of them name is known without any one of them
 
@@ -190,7 +191,7 @@ class ReportTexts:
 
     def documents_stating(self, relations: Sequence[Triplet]) -> set[int]:
         chunks = self.graph.relation_chunks([relation.id for relation in relations])
-        return {document_of(chunk) for some in chunks.values() for chunk in some}
+        return {document_of(chunk) for some in chunks.values() for chunk in some[:_STATING]}
 
     @property
     def tokens_behind(self) -> Floats:
@@ -290,11 +291,11 @@ def _quoted(
             named: sum(strengths[p] / 2 ** spoken[p] for p in named) for named in {each[0] for each in able.values()}
         }
         _, best = max((worth[named], text) for text, (named, _) in able.items())
-        named, document = able.pop(best)
-        spoken.update(named)
+        those, document = able.pop(best)
+        spoken.update(those)
         basis.documents.add(document)
-        rating = round(10 * sum(strengths[place] for place in named) / total, 1)
-        found.append(CommunityFinding(best, rating, tuple(rows[place].id for place in named)))
+        rating = round(10 * sum(strengths[place] for place in those) / total, 1)
+        found.append(CommunityFinding(best, rating, tuple(rows[place].id for place in those)))
     return tuple(sorted(found, key=lambda finding: (-finding.rating, finding.text)))
 
 
@@ -432,13 +433,21 @@ class ReportWriter:
                     if (tokens := self._behind(node, behind)) >= self.settings.text
                 }
             self._write_by_rules([node for node in levels[level] if node not in enough])
-            missing = self._write_cached(enough)
-            if self.use.pays and self._stopped is None:
-                await self._ask(missing)
-            self.missing += sum(node in self._inputs for node in missing)
-            self._inputs.clear()
+            await self._write_by_model(enough)
         if self._stopped is not None:
             self.use.fail(self._stopped.message, self.missing)
+        elif self.missing and not self.use.pays:
+            self.use.fail("reports by a model wait for a run that has one", self.missing)
+
+    async def _write_by_model(self, behind: Mapping[int, float]) -> None:
+        if self.use.last:
+            missing = self._write_cached(behind)
+            if self.use.pays and self._stopped is None:
+                await self._ask(missing)
+            self.missing += len(self._inputs)
+            self._inputs.clear()
+        else:
+            self.missing += len(behind)
 
     def _behind(self, node: int, tokens: Floats) -> float:
         """Tokens of the corpus behind a community; of a large one there are enough."""
@@ -513,7 +522,7 @@ class ReportWriter:
     def _keep(self, node: int, reply: WrittenReport, cost: Cost) -> None:
         [core] = self.texts.cores([node], _MANY, 0)
         members = self.texts.entities(core.members)
-        names = {fold(row.name): row.id for row in reversed(members.values())}
+        names = {fold(row.name): row.id for row in reversed(list(members.values()))}
         findings = (
             CommunityFinding(
                 f.text.strip(), f.rating, tuple(dict.fromkeys(names[n] for n in map(fold, f.entities) if n in names))
