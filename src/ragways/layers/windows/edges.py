@@ -20,7 +20,7 @@ from ragways.store.packed import products
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-_ROWS, _COLUMNS = 1024, 8192
+ROWS_AT_ONCE, COLUMNS_AT_ONCE = 1024, 8192
 """Rows and columns that are compared at a time: 32 MB of similarities."""
 _FACTOR = np.dtype("<f4")
 _GROUP = 16
@@ -43,6 +43,11 @@ class Nearest:
     def __len__(self) -> int:
         return len(self.to)
 
+    @property
+    def width(self) -> int:
+        """How many others a row has at most."""
+        return int(self.to.shape[1])
+
     def of(self, row: int) -> tuple[NDArray[np.int32], Floats]:
         """The rows that a row is joined to, best first, and how similar they are."""
         there = self.to[row] >= 0
@@ -56,7 +61,7 @@ class Nearest:
 
     def offer(self, rows: Rows, to: Rows, similarity: Floats) -> None:
         """Take in, for each of these rows, one that it may be near to: none of those that it has already."""
-        touched, k = np.unique(rows), self.to.shape[1]
+        touched, k = np.unique(rows), self.width
         here = np.concatenate([np.repeat(touched, k), rows])
         there = np.concatenate([self.to[touched].ravel(), to])
         similar = np.concatenate([self.similarity[touched].ravel(), similarity])
@@ -79,18 +84,18 @@ class Space:
     def group_spans(self, rows: Rows) -> NDArray[np.int64]:
         """First row and end of the group of each of the rows."""
         own = self.groups[rows]
-        ends = [np.searchsorted(self.groups, own, side=side) for side in ("left", "right")]  # type: ignore[call-overload]
+        ends = [np.searchsorted(self.groups, own, side=side) for side in ("left", "right")]
         return np.stack(ends, axis=1)
 
     def similarities(self, rows: Rows, columns: range, barred: NDArray[np.int64]) -> Iterator[tuple[Rows, int, Floats]]:
         """Blocks of rows, first column and similarities, those of each row with columns rising. `barred` are a first
         column and an end for each row: between them, similarities are −∞.
         """
-        for at in range(0, len(rows), _ROWS):
-            some, bars = rows[at : at + _ROWS], barred[at : at + _ROWS]
+        for at in range(0, len(rows), ROWS_AT_ONCE):
+            some, bars = rows[at : at + ROWS_AT_ONCE], barred[at : at + ROWS_AT_ONCE]
             left = self.packed[some]
-            for first in range(columns.start, columns.stop, _COLUMNS):
-                right = self.packed[first : min(first + _COLUMNS, columns.stop)]
+            for first in range(columns.start, columns.stop, COLUMNS_AT_ONCE):
+                right = self.packed[first : min(first + COLUMNS_AT_ONCE, columns.stop)]
                 found = products(_numbers(left), _numbers(right).astype(np.float32).T)
                 # Two factors first: their product is the same in both directions.
                 found = (found * np.multiply.outer(_factors(left), _factors(right))).astype(np.float32, copy=False)
@@ -120,23 +125,24 @@ def nearest_elsewhere(space: Space, k: int, rows: Rows) -> Nearest:
     return Nearest(found.to[rows], found.similarity[rows])
 
 
-def renewed_within(space: Space, k: int, old: Nearest, places: Rows) -> Nearest:
-    """For each row the k most similar others of its group. `old` was found before, and `places` has the rows of then as
-    they are numbered now, or −1. A group comes and goes whole, so what is known of its rows stays.
+def renewed_within(space: Space, old: Nearest, places: Rows) -> Nearest:
+    """For each row the most similar others of its group, as many as `old`, which was found before, has room for.
+    `places` has the rows of then as they are numbered now, or −1. A group comes and goes whole, so its rows stay as
+    they are.
     """
-    found, known = _moved(old, places, len(space), k)
+    found, known = _moved(old, places, len(space))
     new = np.flatnonzero(~known)
-    for group in np.split(new, np.flatnonzero(np.diff(space.groups[new])) + 1) if len(new) and k else ():
+    for group in np.split(new, np.flatnonzero(np.diff(space.groups[new])) + 1) if len(new) and found.width else ():
         columns = range(int(group[0]), int(group[-1]) + 1)
         for some, first, similar in space.similarities(group, columns, np.stack([group, group + 1], axis=1)):
             _take_best(found, some, first, similar)
     return found
 
 
-def renewed_elsewhere(space: Space, k: int, old: Nearest, places: Rows) -> Nearest:
-    """For each row the k most similar of other groups; `old` and `places` are as in `renewed_within`."""
-    found, known = _moved(old, places, len(space), k)
-    if not k:
+def renewed_elsewhere(space: Space, old: Nearest, places: Rows) -> Nearest:
+    """For each row the most similar of other groups; `old` and `places` are as in `renewed_within`."""
+    found, known = _moved(old, places, len(space))
+    if not found.width:
         return found
     fresh = np.ones(len(space), np.bool_)
     fresh[places[places >= 0]] = False
@@ -154,9 +160,9 @@ def renewed_elsewhere(space: Space, k: int, old: Nearest, places: Rows) -> Neare
     return found
 
 
-def _moved(old: Nearest, places: Rows, size: int, k: int) -> tuple[Nearest, NDArray[np.bool_]]:
+def _moved(old: Nearest, places: Rows, size: int) -> tuple[Nearest, NDArray[np.bool_]]:
     """What is known of rows that stay and lost no neighbour, by their places now; and which rows these are."""
-    found, known = Nearest.none(size, k), np.zeros(size, np.bool_)
+    found, known = Nearest.none(size, old.width), np.zeros(size, np.bool_)
     to = np.append(places, -1)[old.to]
     stay = np.flatnonzero((places >= 0) & ((to >= 0) | (old.to < 0)).all(axis=1))
     found.to[places[stay]], found.similarity[places[stay]] = to[stay], old.similarity[stay]
@@ -166,7 +172,7 @@ def _moved(old: Nearest, places: Rows, size: int, k: int) -> tuple[Nearest, NDAr
 
 def _take_best(found: Nearest, rows: Rows, first: int, similar: Floats) -> None:
     """Take in what a block has for its rows, whose earlier columns were taken in before."""
-    k, width = found.to.shape[1], similar.shape[1]
+    k, width = found.width, similar.shape[1]
     last = found.similarity[rows, -1]
     # Of equal ones the earlier wins, so a later column must be better than the last.
     near = similar > last[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class WindowLayer(Layer):
     name = NAME
     summary = "windows of sentences joined to the most similar ones, for traversals"
     needs = frozenset({"vectors"})
-    settings: type[LayerSettings] = WindowSettings
+    settings: ClassVar[type[LayerSettings]] = WindowSettings
     tables = ("themes",)
     kinds = frozenset({KIND})
 

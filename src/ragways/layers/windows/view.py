@@ -21,9 +21,8 @@ from ragways.layers.files import load_array, load_json, save_array, save_json
 from ragways.layers.layer import Use
 from ragways.layers.settings import WindowSettings
 from ragways.layers.windows.edges import Nearest, Rows, Space, renewed_elsewhere, renewed_within
-from ragways.layers.windows.sliding import SentencePart, WindowedDocument, windowed_documents
+from ragways.layers.windows.sliding import WindowedDocument, windowed_documents
 from ragways.layers.windows.themes import DocumentThemes, themes_in
-from ragways.store.source import Span
 from ragways.store.store import Change, Store
 
 NAME = "windows"
@@ -85,8 +84,8 @@ class WindowEdges:
     by_theme: Nearest
 
     @classmethod
-    def none(cls) -> WindowEdges:
-        return cls(*(Nearest.none(0, 0) for _ in fields(cls)))
+    def none(cls, settings: WindowSettings) -> WindowEdges:
+        return cls(*(Nearest.none(0, k) for k in (settings.top_k, settings.top_x, settings.top_t)))
 
     @classmethod
     def load(cls, view: Path) -> WindowEdges:
@@ -115,15 +114,17 @@ def head_of(view: Path) -> dict[str, Any]:
 async def fold(view: Path, store: Store, change: Change | None, use: Use) -> None:
     """Bring the view up to date: new documents come in, and edges are those that a fresh search finds."""
     settings, meta = use.settings_of(NAME, WindowSettings), store.meta()
-    made = {
-        "settings": settings.model_dump(),
-        "embedder": meta["embedder"],
-        "dimension": int(meta["dimension"]),
-    }
+    dimension = int(meta["dimension"])
+    made = {"settings": settings.model_dump(), "embedder": meta["embedder"], "dimension": dimension}
     before = head_of(view)
     left_out = before.pop("left_out", [])
     if change is None or before != made:
-        old, edges, numbers, gone = _nothing(made["dimension"]), WindowEdges.none(), store.numbers(), set[int]()
+        old, edges, numbers, gone = (
+            _Gathered(dimension).arrays(),
+            WindowEdges.none(settings),
+            store.numbers(),
+            set[int](),
+        )
     else:
         old, edges = WindowArrays.load(view), WindowEdges.load(view)
         numbers = sorted({*change.added, *left_out})
@@ -138,9 +139,9 @@ async def fold(view: Path, store: Store, change: Change | None, use: Use) -> Non
     merged.arrays.save(view)
     windows, themes = merged.arrays.window_space(), merged.arrays.theme_space()
     WindowEdges(
-        renewed_within(windows, settings.top_k, edges.within, merged.window_places),
-        renewed_elsewhere(windows, settings.top_x, edges.across, merged.window_places),
-        renewed_elsewhere(themes, settings.top_t, edges.by_theme, merged.document_places),
+        renewed_within(windows, edges.within, merged.window_places),
+        renewed_elsewhere(windows, edges.across, merged.window_places),
+        renewed_elsewhere(themes, edges.by_theme, merged.document_places),
     ).save(view)
 
 
@@ -183,10 +184,6 @@ def _runs(begins: Rows, counts: NDArray[np.integer[Any]]) -> Rows:
     return rows
 
 
-def _nothing(dimension: int) -> WindowArrays:
-    return _Gathered(dimension).arrays()
-
-
 # Making rows of documents
 
 
@@ -198,7 +195,7 @@ class _Gathered:
         self._documents: list[tuple[int, int, int]] = []
         self._vectors: dict[str, list[bytes]] = {"themes": [], "windows": [], "sentences": []}
         self._marks: dict[str, list[str]] = {"window_marks": [], "sentence_marks": []}
-        self._spans: dict[str, list[Span] | list[SentencePart]] = {"spans": [], "places": [], "parts": []}
+        self._spans: dict[str, list[tuple[int, ...]]] = {"spans": [], "places": [], "parts": []}
 
     def add(self, document: WindowedDocument, hashes: TextHashes, vectors: dict[str, bytes]) -> None:
         self._documents.append((document.number, len(document.windows), len(document.sentences)))
@@ -211,7 +208,7 @@ class _Gathered:
         for name, spans in (
             ("spans", document.windows), ("places", document.sentences), ("parts", document.parts),
         ):  # fmt: skip
-            self._spans[name] += spans  # type: ignore[arg-type]
+            self._spans[name] += spans
 
     def arrays(self) -> WindowArrays:
         documents = np.array(self._documents, np.int64).reshape(-1, 3)

@@ -1,0 +1,395 @@
+"""The layer over rows: fold gives what making anew gives, in every history, and what goes is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.core.errors import BudgetExceeded
+from ragways.core.trace import Budget, Usage, spending
+from ragways.core.types import content_hash
+from ragways.layers.layer import CheckContext, Finding, Sample
+from ragways.layers.windows.layer import WINDOWS
+from ragways.models.client import ModelClient
+from ragways.store.store import Change, Store
+from ragways.tasks.themes import keywords
+from ragways.testing.scripted import ScriptedModel
+from tests.fakes import WordHashes
+from tests.layers.windows.run import WindowRuns, all_of
+
+SEA = "The harbour has a light. The light was built in 1801. Ships pass the tower. A keeper lives there. He likes tea."
+STORM = "A storm took the tower. The keeper died in the storm. Nobody saw the ship. The log was found later."
+TEXTS = {
+    "sea.txt": SEA,
+    "storm.txt": STORM,
+    "market.txt": "Fish is sold at the harbour.\n\nMonday and Friday. Ships pass the tower.",
+    "short.txt": "One line only.",
+    "again.txt": SEA,
+}
+THEMES = ["lights", "harbours", "ships", "keepers", "tea"]
+WHALE = "A whale was seen. It swam away. Nobody knows where."
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[WindowRuns]:
+    made = WindowRuns(tmp_path)
+    made.put(TEXTS)
+    made.run()
+    yield made
+    made.close()
+
+
+def ids_of(runs: WindowRuns) -> dict[str, str]:
+    return {
+        title: f"article:{number}" for number, title in runs.store.db.execute("SELECT number, title FROM documents")
+    }
+
+
+def checked(runs: WindowRuns) -> tuple[list[Finding], dict[str, float]]:
+    assert runs.view is not None
+    views = runs.folder / "published"
+    views.mkdir(exist_ok=True)
+    (views / "windows").unlink(missing_ok=True)
+    (views / "windows").symlink_to(runs.view)
+    context = CheckContext(runs.store, None, views)
+    return list(WINDOWS.check(context)), context.figures
+
+
+def test_windows_lie_over_the_sentences_of_their_document(runs: WindowRuns):
+    layer = runs.open()
+    assert layer.left_out == ()
+    assert WINDOWS.count(runs.view, runs.store) == len(layer) == 10
+    for title, document in ids_of(runs).items():
+        rows = layer.windows_of(document)
+        assert [layer.windows.ids[row] for row in rows] == [f"{document}:w{n}" for n in range(len(rows))]
+        assert [layer.row_of(layer.windows.ids[row]) for row in rows] == list(rows)
+        assert {layer.document_of(row) for row in rows} == {document}
+        text = TEXTS[f"{title}.txt"]
+        spans = [layer.sentence_at[s].tolist() for row in rows for s in layer.sentences_of(row)]
+        assert all(text[start:end].endswith(".") for start, end in spans), title
+        assert len(rows) == {"sea": 3, "storm": 2, "market": 1, "short": 1, "again": 3}[title]
+    market = ids_of(runs)["market"]
+    assert [id for id in layer.sentences.ids if id.startswith(market)] == [
+        f"{market}:s0:p0:t0", f"{market}:s0:p1:t0", f"{market}:s0:p1:t1"
+    ]  # fmt: skip
+    assert layer.row_of(f"{market}:w1") is None
+    assert layer.row_of("article:7:w0") is None
+
+
+def test_neighbours_are_of_the_document_and_of_others_with_their_cosine(runs: WindowRuns):
+    layer = runs.open()
+    for row in range(len(layer)):
+        near = layer.neighbours(row)
+        own = set(layer.windows_of(layer.document_of(row)))
+        assert {n for n, _ in near} == set(range(len(layer))) - {row}  # ten of each are all there are
+        assert all((n in own) == (place < len(own) - 1) for place, (n, _) in enumerate(near))
+        matrix = layer.windows.matrix
+        assert all(abs(float(matrix[row] @ matrix[n]) - similar) < 1e-6 for n, similar in near)
+
+
+def test_equal_texts_have_equal_marks_and_are_embedded_once(runs: WindowRuns):
+    layer, ids = runs.open(), ids_of(runs)
+    sea, again = layer.windows_of(ids["sea"]), layer.windows_of(ids["again"])
+    assert layer.window_same[sea].tolist() == layer.window_same[again].tolist()
+    assert len(set(layer.window_same.tolist())) == 7
+    assert len(runs.embedder.texts) == len(set(runs.embedder.texts))
+
+
+def test_the_order_of_adding_does_not_matter(tmp_path: Path, runs: WindowRuns):
+    expected = all_of(runs.open())
+    for number, order in enumerate(list(permutations(TEXTS))[::59]):
+        other = WindowRuns(tmp_path / str(number))
+        for name in order:
+            other.put({name: TEXTS[name]})
+            other.run()
+        assert all_of(other.open()) == expected
+        other.close()
+
+
+NAMES = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"])
+SENTENCES = st.lists(st.sampled_from(SEA.split(". ")[:4] + STORM.split(". ")[:3] + ["It rains"]), max_size=7)
+HISTORIES = st.lists(st.dictionaries(NAMES, SENTENCES, min_size=1, max_size=3), min_size=1, max_size=6)
+
+
+@given(HISTORIES, st.integers(0, 2))
+@settings(max_examples=15, deadline=None)
+def test_a_view_folded_over_any_history_is_the_one_made_anew(histories: list[dict[str, list[str]]], top: int):
+    with TemporaryDirectory() as folder:
+        runs = WindowRuns(Path(folder), top_k=1, top_x=top, top_t=1)
+        runs.put({"start.txt": SEA, "again.txt": STORM})
+        runs.run()
+        for changes in histories:
+            runs.put({name: "".join(f"{sentence}. " for sentence in text) for name, text in changes.items()})
+            folded = all_of(runs.run())
+            assert checked(runs)[0] == []
+        assert all_of(runs.run(make=True)) == folded
+        runs.close()
+
+
+def test_documents_that_are_in_the_view_already_may_be_named_as_new(runs: WindowRuns):
+    before = all_of(runs.open())
+    asyncio.run(WINDOWS.fold(runs.view, runs.store, Change(added=tuple(runs.store.numbers()), removed=(7,)), runs.use))
+    assert all_of(runs.open()) == before
+
+
+def test_a_view_of_earlier_generations_is_not_written_to(runs: WindowRuns):
+    before, view = all_of(runs.open()), runs.view
+    runs.put({"more.txt": WHALE, "sea.txt": "", "storm.txt": STORM + " It rains."})
+    runs.run()
+    runs.view, after = view, runs.view
+    assert all_of(runs.open()) | {"themes": ()} == before | {"themes": ()}  # of which the rows tell
+    runs.view = after
+
+
+def test_what_was_added_and_removed_leaves_nothing(runs: WindowRuns):
+    before, used = all_of(runs.open()), WINDOWS.used(runs.store, runs.view, runs.use)
+    runs.put({"secret.txt": "The vault holds gold. The vault is deep. Guards watch the vault. Nobody enters."})
+    runs.run()
+    assert content_hash("The vault is deep.") in WINDOWS.used(runs.store, runs.view, runs.use)["vectors"]
+    runs.put({"secret.txt": ""})
+    assert all_of(runs.run()) == before
+    assert WINDOWS.used(runs.store, runs.view, runs.use) == used
+
+
+def test_all_that_is_used_is_cached_and_nothing_else(runs: WindowRuns):
+    hashes = {row[0] for row in runs.cache._db.execute("SELECT hash FROM vectors")}
+    assert WINDOWS.used(runs.store, runs.view, runs.use)["vectors"] == hashes
+
+
+def test_only_new_texts_are_embedded(runs: WindowRuns):
+    done = len(runs.embedder.texts)
+    runs.put({"storm.txt": STORM + " The sea was calm."})
+    runs.run()
+    new = runs.embedder.texts[done:]
+    assert len(new) == len(set(new))
+    assert "The sea was calm." in new
+    assert sum("The sea was calm." in text for text in new) >= len(new) - 1  # and the themes, at most
+
+
+def test_other_settings_make_the_view_anew(tmp_path: Path, runs: WindowRuns):
+    runs.settings = runs.settings.model_copy(update={"size": 2, "top_k": 1, "top_x": 2, "top_t": 1})
+    layer = runs.run()
+    assert {len(layer.sentences_of(row)) for row in range(len(layer))} == {1, 2}
+    assert max(len(layer.neighbours(row)) for row in range(len(layer))) == 3
+    assert {len(layer.neighbours_by_theme(id)) for id in layer.documents} == {1}
+    fresh = WindowRuns(tmp_path / "fresh", size=2, top_k=1, top_x=2, top_t=1)
+    fresh.put(TEXTS)
+    assert all_of(fresh.run()) == all_of(layer)
+    fresh.close()
+
+
+def test_an_index_without_sentences_has_an_empty_layer(tmp_path: Path):
+    runs = WindowRuns(tmp_path)
+    assert len(runs.run()) == 0
+    runs.put({"x.txt": "A thing. Another."})
+    assert len(runs.run()) == 1
+    runs.put({"x.txt": ""})
+    layer = runs.run()
+    assert len(layer) == 0
+    assert checked(runs)[0] == []
+    assert len(layer.only(frozenset({1}))) == 0
+    runs.close()
+
+
+def test_a_part_has_its_windows_numbered_anew_and_the_neighbours_that_are_left(runs: WindowRuns):
+    layer, ids = runs.open(), ids_of(runs)
+    chosen = [ids["sea"], ids["market"]]
+    part = layer.only(frozenset(int(id.split(":")[1]) for id in chosen))
+    assert sorted(part.documents) == sorted(chosen)
+    assert (len(part), len(part.sentences)) == (4, 8)
+    assert part.projection is layer.projection
+    for row, id in enumerate(part.windows.ids):
+        whole = layer.row_of(id)
+        assert part.row_of(id) == row
+        assert part.document_of(row) == layer.document_of(whole)
+        assert part.themes(part.document_of(row)) == layer.themes(part.document_of(row))
+        assert [part.sentences.ids[s] for s in part.sentences_of(row)] == [
+            layer.sentences.ids[s] for s in layer.sentences_of(whole)
+        ]
+        assert [(part.windows.ids[n], s) for n, s in part.neighbours(row)] == [
+            (layer.windows.ids[n], s) for n, s in layer.neighbours(whole) if layer.document_of(n) in chosen
+        ]
+    question = layer.windows.matrix[0]
+    assert part.nearness(question).windows.tolist() == [
+        layer.nearness(question).windows[layer.row_of(id)] for id in part.windows.ids
+    ]
+
+
+# What is left out, and what is checked
+
+
+class Stopping(WordHashes):
+    """Has a budget that ends at some sentence."""
+
+    at = "It swam away."
+
+    async def embed(self, texts):
+        if self.at in texts:
+            raise BudgetExceeded("the budget is spent")
+        return await super().embed(texts)
+
+
+def test_documents_that_a_budget_left_out_come_in_with_the_next_run(tmp_path: Path):
+    stopping = Stopping()
+    runs = WindowRuns(tmp_path / "index", stopping)
+    runs.put(TEXTS)
+    runs.run()
+    runs.put({"more.txt": WHALE})
+    assert ids_of(runs)["more"] not in runs.run().documents
+    stopping.at = ""
+    layer = runs.run()
+    fresh = WindowRuns(tmp_path / "fresh")
+    fresh.put(TEXTS | {"more.txt": WHALE})
+    assert all_of(fresh.run()) == all_of(layer)
+    fresh.close()
+    runs.close()
+
+
+def test_vectors_that_the_cache_has_lost_are_made_again_or_their_documents_left_out(runs: WindowRuns):
+    expected, storm = all_of(runs.open()), ids_of(runs)["storm"]
+    lost = content_hash("Nobody saw the ship.")
+    runs.cache._db.execute("DELETE FROM vectors WHERE hash = ?", (lost,))
+    runs.pays = False
+    layer = runs.run(make=True)
+    assert layer.left_out == (storm,)
+    assert not [id for id in layer.windows.ids if id.startswith(storm)]
+    assert checked(runs)[0] == []
+    runs.pays = True
+    assert all_of(runs.run()) == expected
+
+
+def test_a_check_finds_rows_and_edges_that_do_not_hold(runs: WindowRuns):
+    found, figures = checked(runs)
+    assert found == []
+    assert figures["window_edges_recall"] == 1.0
+    across = np.load(runs.view / "across.npy")
+    across[0, :2] = across[0, 1::-1]
+    np.save(runs.view / "across.npy", across)
+    found, figures = checked(runs)
+    assert [(each.name, each.count) for each in found] == [("windows joined to others than the nearest", 1)]
+    assert figures["window_edges_recall"] < 1.0
+    across[0, 0] = 0
+    np.save(runs.view / "across.npy", across)
+    assert "edges across documents that are none" in {each.name for each in checked(runs)[0]}
+    numbers = np.load(runs.view / "numbers.npy")
+    np.save(runs.view / "numbers.npy", numbers + 1)
+    assert {each.name for each in checked(runs)[0]} >= {
+        "documents without windows", "windows of documents that are not there"
+    }  # fmt: skip
+
+
+def test_a_plan_counts_windows_and_calls_no_model(tmp_path: Path):
+    with ScriptedModel([]) as model:
+        runs = WindowRuns(tmp_path)
+        runs.model = ModelClient(model)
+        runs.put(TEXTS)
+        sources = list(runs.store.sources())
+        sample = Sample(sources[:2], len(sources), 5, 0.5, lambda: iter(sources))
+        runs.use.model = ModelClient(model)
+        estimate = WINDOWS.estimate(sample, runs.use)
+    assert estimate.rows == 10
+    assert len(set(estimate.texts)) == 18
+    assert estimate.usage.calls == 5
+    assert estimate.usage.input > 0
+    assert len(estimate.like) * estimate.times == 5
+    runs.use.model = ModelClient(None)
+    assert WINDOWS.estimate(sample, runs.use).usage == Usage()
+    runs.close()
+
+
+# Themes
+
+
+def test_documents_are_joined_by_theme(runs: WindowRuns):
+    layer, ids = runs.open(), ids_of(runs)
+    first, similar = layer.neighbours_by_theme(ids["sea"])[0]
+    assert first == ids["again"]
+    assert similar > 0.5
+    assert len(layer.neighbours_by_theme(ids["sea"])) == 4
+    with pytest.raises(KeyError):
+        layer.themes("article:7")
+
+
+def test_themes_are_named_by_a_model_and_cached(tmp_path: Path):
+    runs = WindowRuns(tmp_path)
+    with ScriptedModel([{"themes": THEMES}]) as model:
+        runs.model = ModelClient(model)
+        runs.put({"sea.txt": SEA})
+        runs.run()
+        runs.put({"sea.txt": SEA + "\n\n"})  # touched: the opening and so its themes are the same
+        layer = runs.run()
+    [document] = layer.documents
+    assert layer.themes(document).themes == tuple(THEMES)
+    assert layer.themes(document).way == "model"
+    assert "harbour has a light" in model.calls[0].messages[-1].content
+    assert len(WINDOWS.used(runs.store, runs.view, runs.use)["themes"]) == 1
+    runs.close()
+
+
+def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
+    runs = WindowRuns(tmp_path)
+    runs.put({"sea.txt": SEA, "storm.txt": STORM})
+    runs.run()
+    runs.put({"more.txt": WHALE})
+    with ScriptedModel([{"themes": THEMES}] * 3) as model:
+        runs.model = ModelClient(model)
+        layer = runs.run()
+        assert [layer.themes(id).way for id in layer.documents] == ["model"] * 3
+        assert {similar for id in layer.documents for _, similar in layer.neighbours_by_theme(id)} == {1.0}
+        assert all_of(runs.run(make=True)) == all_of(layer)
+    runs.close()
+
+
+def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path: Path):
+    runs = WindowRuns(tmp_path)
+    runs.put({"sea.txt": SEA})
+    with ScriptedModel([{"themes": ["one"]}, {"themes": ["one", "One"]}]) as model:
+        runs.model = ModelClient(model, asks=2)
+        layer = runs.run()
+    [document] = layer.documents
+    assert layer.themes(document).way == "rule"
+    assert runs.use.failed == 1
+    assert runs.cache._db.execute("SELECT kind, tries FROM failures").fetchall() == [("themes", 1)]
+    runs.close()
+
+
+def test_a_budget_that_ends_the_naming_leaves_themes_by_the_rule(tmp_path: Path):
+    runs = WindowRuns(tmp_path)
+    runs.put({"sea.txt": SEA, "storm.txt": STORM})
+    with ScriptedModel([{"themes": THEMES}]) as model, spending(Budget(calls=1)):
+        runs.model = ModelClient(model)
+        layer = runs.run()
+    assert sorted(layer.themes(id).way for id in layer.documents) == ["model", "rule"]
+    assert runs.use.failed == 1
+    assert layer.left_out == ()
+    runs.close()
+
+
+def test_keywords_are_frequent_phrases_that_share_no_word():
+    def terms(word: str) -> list[str]:
+        return [] if word.lower() in ("the", "and", "are", "has") else [word.lower().rstrip("s")]
+
+    text = "Sea walls are old. The sea wall and the tide gate. Tide gates are new. Sea walls crack. Moss grows."
+    found = keywords("Sea wall", text, terms)
+    assert found[0] == "Sea wall"
+    assert "tide gate" in found
+    words = [word for phrase in found for word in phrase.lower().split()]
+    assert len(words) == len(set(words))
+    assert len(found) <= 5
+    assert keywords("Seven", "7 7 7", terms) == ("Seven",)
+
+
+def test_a_reader_sees_rows_and_view_through_a_store_of_its_own(runs: WindowRuns):
+    store = Store.open(runs.folder / "index")
+    layer = WINDOWS.open(runs.view, store)
+    assert len(layer) == 10
+    assert layer.themes(ids_of(runs)["sea"]).way == "rule"
+    store.close()
