@@ -198,18 +198,18 @@ class Graph:
     def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out. Who shows no descriptions may have them without."""
         wanted = self._numbers(ids)
-        texts = self._texts.of(list(wanted.values()))
-        said = self._texts.descriptions(list(wanted.values())) if described else {}
-        chunks = np.diff(self.arrays.naming_begins)
-        found = {}
-        for id, number in wanted.items():
-            text = texts[number]
-            way = "+".join(sorted(text.ways))
-            found[id] = GraphEntity(
-                id, text.name, text.type, said.get(number, ""), text.aliases, int(self.arrays.counts[number]),
-                int(chunks[number]), way,
-            )  # fmt: skip
-        return found
+        numbers = np.array(list(wanted.values()), np.int64)
+        texts = self._texts.of(numbers.tolist())
+        said = self._texts.descriptions(numbers.tolist()) if described else {}
+        chunks = self.arrays.naming_begins[numbers + 1] - self.arrays.naming_begins[numbers]
+        columns = zip(wanted.items(), self.arrays.counts[numbers].tolist(), chunks.tolist(), strict=True)
+        return {
+            id: GraphEntity(
+                id, texts[number].name, texts[number].type, said.get(number, ""), texts[number].aliases, count, named,
+                texts[number].way,
+            )
+            for (id, number), count, named in columns
+        }  # fmt: skip
 
     def entity_at(self, number: int) -> str:
         """The id of an entity by its number, from 0 on; `counts` says how many there are."""
@@ -375,7 +375,7 @@ class Graph:
         """Relations by number, from 0 on; `counts` says how many there are."""
         arrays = self.arrays
         wanted = np.array(sorted(set(numbers)), np.int64)
-        texts = self._relation_texts.of(wanted.tolist())
+        texts = self._relation_texts.of(wanted)
         ids = self._relations.ids(wanted)
         subjects, objects = arrays.subjects[wanted].tolist(), arrays.objects[wanted].tolist()
         names = self._texts.of({*subjects, *objects})

@@ -7,12 +7,12 @@ those of its own article and the first ones; numbers of documents are hashes, so
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from ragways.layers.files import load_arrays, save_arrays
 from ragways.layers.graph.csr import CODES, UNSIGNED, WIDE, GraphArrays, Ints
 from ragways.layers.graph.kinds import decided, kind_of_name
 from ragways.layers.graph.names import fold, hash_of
+from ragways.layers.graph.walk import rows_of
 from ragways.store.database import store_errors
 from ragways.store.store import Store, number_of, path_of
 
@@ -44,44 +45,41 @@ _RULES = "rules"
 Row = tuple[Any, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class EntityText:
-    """How an entity is written: `spellings` with their counts, and what its rows say of its type."""
+    """How an entity is written; other names the most frequent first."""
 
-    name: str = ""
-    type: str = ""
-    spellings: Counter[str] = field(default_factory=Counter)
-    types: Counter[str] = field(default_factory=Counter)
-    guesses: Counter[str] = field(default_factory=Counter)
-    ways: set[str] = field(default_factory=set)
-    documents: dict[tuple[str, str], set[int]] = field(default_factory=lambda: defaultdict(set))
-    """Those that write it so, by spelling and by the name that it has in the row."""
+    name: str
+    type: str
+    aliases: tuple[str, ...]
+    way: str
 
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        """Its other names, the most frequent first."""
-        others = (other for other in self.spellings if other != self.name)
-        return tuple(sorted(others, key=lambda other: (-self.spellings[other], other))[:_ALIASES])
+    @classmethod
+    def of(cls, rows: Sequence[Row], folded: str, title: str) -> Self:
+        """From rows of mentions. Its name is that of its article, or else the most frequent spelling of the name."""
+        if len(rows) == 1 and not title:
+            _, _, _, meant, spelling, type, way, _ = rows[0]
+            return cls(spelling, type or (_decided({meant: 1}, [spelling]) if way == _RULES else ""), (), way)
+        spellings, types, guesses = (dict[str, int]() for _ in range(3))
+        for _, _, _, meant, spelling, type, _, count in rows:
+            spellings[spelling] = spellings.get(spelling, 0) + count
+            known = types if type else guesses
+            known[type or meant] = known.get(type or meant, 0) + count
+        ways = sorted({row[6] for row in rows})
+        alike = [name for name in spellings if fold(name) == folded] if len(spellings) > 1 else []
+        name = title or min(alike or spellings, key=lambda name: (-spellings[name], name), default=NAMELESS)
+        others = sorted((other for other in spellings if other != name), key=lambda a: (-spellings[a], a))
+        type = min(types, key=lambda type: (-types[type], type), default="")
+        if not type and _RULES in ways:
+            type = _decided(guesses, spellings)
+        return cls(name, type, tuple(others[:_ALIASES]), "+".join(ways))
 
-    def add(self, document: int, name: str, meant: str, spelling: str, type: str, way: str, count: int) -> None:
-        self.spellings[spelling] += count
-        if type:
-            self.types[type] += count
-        elif meant:
-            self.guesses[meant] += count
-        self.ways.add(way)
-        self.documents[spelling, name].add(document)
 
-    def settle(self, folded: str, title: str) -> None:
-        """Choose its name, that of its article or else the most frequent spelling, and its type."""
-        alike = {name: n for name, n in self.spellings.items() if fold(name) == folded} or self.spellings
-        self.name = title or min(alike, key=lambda name: (-alike[name], name), default=NAMELESS)
-        self.type = min(self.types, key=lambda type: (-self.types[type], type), default="")
-        if not self.type and _RULES in self.ways:
-            guesses = dict(self.guesses)
-            for kind in filter(None, map(kind_of_name, self.spellings)):
-                guesses[kind] = guesses.get(kind, 0) + 1
-            self.type = decided(guesses)
+def _decided(guesses: dict[str, int], spellings: Iterable[str]) -> str:
+    found = {kind: count for kind, count in guesses.items() if kind}
+    for kind in filter(None, map(kind_of_name, spellings)):
+        found[kind] = found.get(kind, 0) + 1
+    return decided(found)
 
 
 class Meanings:
@@ -90,12 +88,15 @@ class Meanings:
     def __init__(self, arrays: GraphArrays) -> None:
         self._arrays = arrays
 
-    def names(self, entity: int) -> list[int]:
-        """The names, its own first."""
-        own = int(self._arrays.codes[entity]) // WIDE
+    def names(self, entities: Ints) -> list[list[int]]:
+        """Of each of these entities the names, its own first."""
+        own = self._arrays.codes[entities] // WIDE
         targets, others = self._others
-        begin, end = np.searchsorted(targets, [own, own + 1])
-        return [own, *others[begin:end].tolist()]
+        begins, ends = np.searchsorted(targets, own), np.searchsorted(targets, own, side="right")
+        found = [[name] for name in own.tolist()]
+        for at in np.flatnonzero(begins < ends).tolist():
+            found[at] += others[begins[at] : ends[at]].tolist()
+        return found
 
     @cached_property
     def _others(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -107,14 +108,19 @@ class Meanings:
         order = np.argsort(targets, kind="stable")
         return targets[order], np.concatenate([leading, based])[order].astype(np.int32)
 
+    def namesakes(self, names: Ints) -> tuple[Ints, Ints]:
+        """Where the entities begin and end that have each of these names as their own."""
+        codes = self._arrays.codes
+        return np.searchsorted(codes, names * WIDE), np.searchsorted(codes, (names + 1) * WIDE)
+
     def is_of(self, entity: int, kind: str) -> bool:
         """Whether a row of its name that tells this kind is of the entity, and not of a namesake of that kind."""
-        name, own = divmod(int(self._arrays.codes[entity]), WIDE)
-        code = CODES.get(kind, 0)
-        if own == code or not code:
+        codes, code = self._arrays.codes, CODES.get(kind, 0)
+        name, own = divmod(int(codes[entity]), WIDE)
+        if own == code or own:
             return own == code
-        at = int(np.searchsorted(self._arrays.codes, name * WIDE + code))
-        return not own and (at == len(self._arrays) or int(self._arrays.codes[at]) != name * WIDE + code)
+        after = codes[entity + 1 : entity + WIDE].tolist()  # one of no kind stands first
+        return name * WIDE + code not in after
 
 
 class EntityTexts:
@@ -130,38 +136,41 @@ class EntityTexts:
             self._read.clear()
         new = [entity for entity in dict.fromkeys(entities) if entity not in self._read]
         if new:
-            found = {entity: EntityText() for entity in new}
-            columns = "m.document, m.chunk, m.hash, m.kind, m.name, m.meant, m.spelling, m.type, m.way, m.count"
-            for entity, row in self._rows("mentions", columns, new):
-                if self._meanings.is_of(entity, row[3]):
-                    found[entity].add(row[0], *row[4:])
-            titles = self._titles(found)
-            for entity, text in found.items():
-                text.settle(self._arrays.text(int(self._arrays.codes[entity]) // WIDE), titles.get(entity, ""))
-            self._read |= found
+            rows, titles = self._mentions(new), self._titles(new)
+            names = (self._arrays.codes[np.array(new)] // WIDE).tolist()
+            for entity, name in zip(new, names, strict=True):
+                text = EntityText.of(rows[entity], self._arrays.text(name), titles.get(entity, ""))
+                self._read[entity] = text
         return {entity: self._read[entity] for entity in entities}
 
-    def descriptions(self, entities: Collection[int]) -> dict[int, str]:
+    def _mentions(self, entities: Sequence[int]) -> dict[int, list[Row]]:
+        """Of each entity its rows: document, name, kind, meant, spelling, type, way, count."""
+        columns = "m.document, m.chunk, m.hash, m.name, m.kind, m.meant, m.spelling, m.type, m.way, m.count"
+        found: dict[int, list[Row]] = {entity: [] for entity in entities}
+        for entity, row in self._rows("mentions", columns, entities):
+            if self._meanings.is_of(entity, row[4]):
+                found[entity].append((row[0], *row[3:]))
+        return found
+
+    def descriptions(self, entities: Sequence[int]) -> dict[int, str]:
         """What documents say that these entities are: the first different texts."""
         found: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
         for entity, row in self._rows("descriptions", "m.document, m.chunk, m.hash, m.text", entities):
             found[entity].append((row[0], row[1], row[3]))
         return {entity: _first_texts(text for *_, text in sorted(rows)) for entity, rows in found.items()}
 
-    def merges(self, entities: Collection[int]) -> dict[int, list[tuple[str, str, str, int]]]:
+    def merges(self, entities: Sequence[int]) -> dict[int, list[tuple[str, str, str, int]]]:
         """Of each entity the names that were taken for its own: name, its own, the reason, in how many documents."""
-        texts = self.of(entities)
-        documents = {number for text in texts.values() for some in text.documents.values() for number in some}
-        within = self._other_names(documents)
+        texts, rows = self.of(entities), self._mentions(entities)
+        within = self._other_names({row[0] for some in rows.values() for row in some})
         found: dict[int, list[tuple[str, str, str, int]]] = {}
         for entity, text in texts.items():
             own = self._arrays.text(int(self._arrays.codes[entity]) // WIDE)
             reasons: dict[tuple[str, str], set[int]] = defaultdict(set)
-            for (spelling, name), some in text.documents.items():
+            for document, name, _, _, spelling, *_ in rows[entity]:
                 if spelling.casefold() != text.name.casefold():
-                    for number in some:
-                        reason = within.get((number, fold(spelling))) or self._reason(fold(spelling), name, own)
-                        reasons[spelling, reason].add(number)
+                    reason = within.get((document, fold(spelling))) or self._reason(fold(spelling), name, own)
+                    reasons[spelling, reason].add(document)
             found[entity] = [(name, text.name, why, len(some)) for (name, why), some in sorted(reasons.items())]
         return found
 
@@ -185,86 +194,84 @@ class EntityTexts:
     def _titled(self) -> frozenset[int]:
         return frozenset(self._arrays.titles.tolist())
 
-    def _rows(self, table: str, columns: str, entities: Iterable[int]) -> Iterator[tuple[int, Row]]:
-        """Rows of a table of names that mean these entities, in chunks that name them."""
-        few: dict[int, set[int]] = {}
-        many: dict[int, set[int]] = {}
-        by_hash: dict[int, list[int]] = defaultdict(list)
-        for entity in entities:
-            names = self._meanings.names(entity)
-            hub = max(self._times_named(name) for name in names) > _HUB
-            (many if hub else few)[entity] = set(self._chunks(entity, hub))
-            for hash in self._hashes(names):
-                by_hash[hash].append(entity)
+    def _rows(self, table: str, columns: str, entities: Sequence[int]) -> Iterator[tuple[int, Row]]:
+        """Rows of a table of names that mean these entities, in chunks that name them; of hubs, in some of these."""
+        numbers = np.array(entities, np.int64)
+        names = self._meanings.names(numbers)
+        of = np.repeat(numbers, [len(some) for some in names])
+        named = np.array([name for some in names for name in some], np.int64)
+        hashes = self._arrays.names[named].view(np.int64)
+        begins = self._arrays.naming_begins
+        first, end = self._meanings.namesakes(named)
+        many = np.isin(of, of[begins[end] - begins[first] > _HUB])
+        few = np.unique(of[~many])
         with store_errors(self._store.path):
-            if few:
-                wanted = json.dumps([hash for hash, some in by_hash.items() if any(each in few for each in some)])
+            if len(few):
                 query = f"SELECT {columns} FROM {table} m WHERE m.hash IN (SELECT value FROM json_each(?))"  # noqa: S608
-                yield from self._matching(self._store.db.execute(query, (wanted,)), by_hash, few)
-            if many:
-                wanted = json.dumps([hash for hash, some in by_hash.items() if any(each in many for each in some)])
-                chunks = self._pairs(sorted(set().union(*many.values())))
+                rows = self._store.db.execute(query, (json.dumps(hashes[~many].tolist()),)).fetchall()
+                places, counts = rows_of(begins, few)
+                keys = np.repeat(few, counts) << 32 | self._arrays.naming_chunks[places]
+                yield from self._matching(rows, hashes[~many], of[~many], keys)
+            if many.any():
+                keys = np.concatenate([self._sample(hub) for hub in np.unique(of[many]).tolist()])
                 query = (
                     f"SELECT {columns} FROM json_each(?) p CROSS JOIN {table} m INDEXED BY {table}_of_document "  # noqa: S608
                     "WHERE m.document = json_extract(p.value, '$[0]') AND m.chunk = json_extract(p.value, '$[1]') "
                     "AND +m.hash IN (SELECT value FROM json_each(?))"
                 )
-                rows = self._store.db.execute(query, (chunks, wanted))
-                yield from self._matching(rows, by_hash, many)
+                chunks = json.dumps(list(places_of(self._arrays, np.unique(keys & _LOW))))
+                rows = self._store.db.execute(query, (chunks, json.dumps(hashes[many].tolist()))).fetchall()
+                yield from self._matching(rows, hashes[many], of[many], keys)
 
-    def _matching(
-        self, rows: Iterable[Row], by_hash: dict[int, list[int]], chunks: dict[int, set[int]]
-    ) -> Iterator[tuple[int, Row]]:
-        first: dict[int, int | None] = {}
-        for row in rows:
-            document = row[0]
-            if document not in first:
-                at = self._arrays.document(document)
-                first[document] = None if at < 0 else int(self._arrays.first_chunk[at])
-            begin = first[document]
-            if begin is None:
-                continue
-            for entity in by_hash[row[2]]:
-                if entity in chunks and begin + row[1] in chunks[entity]:
-                    yield entity, row
+    def _matching(self, rows: Sequence[Row], hashes: Ints, of: Ints, keys: Ints) -> Iterator[tuple[int, Row]]:
+        """Each row with the entities that it means: `hashes` are those of names, `of` the entity of each, and `keys`
+        the chunks of entities, in order.
+        """
+        if not rows:
+            return
+        chunks = self._chunks_of(rows)
+        order = np.argsort(hashes, kind="stable")
+        hashes, of = hashes[order], of[order]
+        wanted = np.fromiter((row[2] for row in rows), np.int64, len(rows))
+        begins, ends = np.searchsorted(hashes, wanted), np.searchsorted(hashes, wanted, side="right")
+        which = np.repeat(np.arange(len(rows)), ends - begins)
+        places = np.repeat(begins - np.cumsum(ends - begins) + (ends - begins), ends - begins) + np.arange(len(which))
+        entities = of[places]
+        found = entities << 32 | chunks[which]
+        there = keys.take(np.searchsorted(keys, found), mode="clip") == found
+        for at, entity in zip(which[there].tolist(), entities[there].tolist(), strict=True):
+            yield entity, rows[at]
 
-    def _times_named(self, name: int) -> int:
-        """How many chunks name an entity of this name."""
-        first, end = np.searchsorted(self._arrays.codes, [name * WIDE, (name + 1) * WIDE])
-        return int(self._arrays.naming_begins[end] - self._arrays.naming_begins[first])
+    def _chunks_of(self, rows: Sequence[Row]) -> Ints:
+        """The numbers of the chunks of rows, of which the first values are document and ordinal; -1 of unknown ones."""
+        arrays = self._arrays
+        documents = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        ordinals = np.fromiter((row[1] for row in rows), np.int64, len(rows))
+        at = np.searchsorted(arrays.documents, documents)
+        known = arrays.documents.take(at, mode="clip") == documents
+        return np.where(known, arrays.first_chunk.take(at, mode="clip") + ordinals, _LOW)
 
-    def _chunks(self, entity: int, hub: bool) -> list[int]:
-        """Chunks in which rows of the entity are read."""
-        row = slice(int(self._arrays.naming_begins[entity]), int(self._arrays.naming_begins[entity + 1]))
+    def _sample(self, hub: int) -> Ints:
+        """Some chunks of an entity, with its number."""
+        row = slice(*self._arrays.naming_begins[hub : hub + 2].tolist())
         chunks = self._arrays.naming_chunks[row]
-        if not hub:
-            return list(chunks.tolist())
         own = chunks[self._arrays.naming_own[row]][:_OWN]
-        return [*own.tolist(), *chunks[:_SAMPLE].tolist()]
+        return hub << 32 | np.union1d(own, chunks[:_SAMPLE]).astype(np.int64)
 
-    def _hashes(self, names: Sequence[int]) -> list[int]:
-        """As the rows have them."""
-        return list(self._arrays.names[np.array(names)].view(np.int64).tolist())
-
-    def _pairs(self, chunks: Sequence[int]) -> str:
-        return json.dumps(list(places_of(self._arrays, np.array(chunks, np.int64))))
-
-    def _titles(self, texts: dict[int, EntityText]) -> dict[int, str]:
-        """Titles of articles of entities."""
-        arrays, own = self._arrays, dict[int, int]()
-        for entity in texts:
-            row = slice(int(arrays.naming_begins[entity]), int(arrays.naming_begins[entity + 1]))
-            places = np.flatnonzero(arrays.naming_own[row])
-            if len(places):
-                chunk = arrays.naming_chunks[row][places[:1]]
-                own[entity] = int(arrays.documents[arrays.document_of(chunk)[0]])
-        titles = self._titles_of(set(own.values()))
-        return {entity: titles[number] for entity, number in own.items() if number in titles}
-
-    def _titles_of(self, documents: Collection[int]) -> dict[int, str]:
+    def _titles(self, entities: Sequence[int]) -> dict[int, str]:
+        """Titles of articles of entities, as far as these name them."""
+        arrays, numbers = self._arrays, np.array(entities, np.int64)
+        places, counts = rows_of(arrays.naming_begins, numbers)
+        own = np.flatnonzero(arrays.naming_own[places])
+        documents = arrays.documents[arrays.document_of(arrays.naming_chunks[places[own]])].tolist()
+        of = dict(zip(np.repeat(numbers, counts)[own].tolist()[::-1], documents[::-1], strict=True))
         query = "SELECT number, title FROM documents WHERE number IN (SELECT value FROM json_each(?))"
         with store_errors(self._store.path):
-            return dict(self._store.db.execute(query, (json.dumps(list(documents)),)).fetchall())
+            titles = dict(self._store.db.execute(query, (json.dumps(list(set(of.values()))),)).fetchall())
+        return {entity: titles[number] for entity, number in of.items() if number in titles}
+
+
+_LOW = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,21 +289,29 @@ class RelationTexts:
 
     def __init__(self, arrays: GraphArrays, store: Store, meanings: Meanings) -> None:
         self._arrays, self._store, self._meanings = arrays, store, meanings
+        self._hashes: dict[str, int] = {}
 
-    def of(self, relations: Sequence[int]) -> dict[int, RelationText]:
+    def of(self, relations: Ints) -> dict[int, RelationText]:
         """Those of these relations of which there are rows."""
         arrays = self._arrays
-        numbers = np.array(relations, np.int64)
-        first, ends = arrays.stating_begins[numbers], arrays.stating_begins[numbers + 1]
-        stating = {
-            number: arrays.stating_chunks[begin : min(end, begin + _STATING)].tolist()
-            for number, begin, end in zip(numbers.tolist(), first.tolist(), ends.tolist(), strict=True)
-        }
-        rows = self._rows(sorted(set(chain.from_iterable(stating.values()))))
-        stated = {
-            number: [row for chunk in chunks for row in self._of(number, chunk, rows.get(chunk, ()))]
-            for number, chunks in stating.items()
-        }
+        first = arrays.stating_begins[relations]
+        counts = np.minimum(arrays.stating_begins[relations + 1] - first, _STATING)
+        places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        chunks = arrays.stating_chunks[places].tolist()
+        rows = self._rows(sorted(set(chunks)))
+        ends = self._ends(np.unique(np.concatenate([arrays.subjects[relations], arrays.objects[relations]])))
+        stated: dict[int, list[Row]] = {number: [] for number in relations.tolist()}
+        parts = (relations, arrays.subjects[relations], arrays.objects[relations],
+                 arrays.predicates[arrays.relation_predicates[relations]])  # fmt: skip
+        columns = (np.repeat(part, counts).tolist() for part in parts)
+        for number, subject, object, predicate, chunk in zip(*columns, chunks, strict=True):
+            one, other = ends[subject], ends[object]
+            stated[number] += (
+                row
+                for row in rows.get(chunk, ())
+                if row[12] == predicate and row[13] in one and row[14] in other
+                and self._is(subject, one, chunk, row[2], row[5]) and self._is(object, other, chunk, row[4], row[11])
+            )  # fmt: skip
         texts = self._texts({row[0] for some in stated.values() for row in some if row[7] >= 0})
         found = {}
         for number, some in stated.items():
@@ -308,7 +323,7 @@ class RelationTexts:
         return found
 
     def _rows(self, chunks: Sequence[int]) -> dict[int, list[Row]]:
-        """Rows of relations by chunk, in the order of their words."""
+        """Rows of relations by chunk, in the order of their words; hashes of the predicate and the ends come last."""
         pairs = list(places_of(self._arrays, np.array(chunks, np.int64)))
         query = (
             "SELECT r.document, r.chunk, r.subject, r.predicate, r.object, r.subject_kind, r.date, r.start, r.length, "
@@ -318,60 +333,36 @@ class RelationTexts:
         known = dict(zip(pairs, chunks, strict=True))
         found: dict[int, list[Row]] = defaultdict(list)
         with store_errors(self._store.path):
-            for row in self._store.db.execute(query, (json.dumps(pairs),)):
-                found[known[row[0], row[1]]].append(row)
+            for row in self._store.db.execute(query, (json.dumps(pairs),)).fetchall():
+                hashes = (self._hash(row[3]), self._hash(row[2]), self._hash(row[4]))
+                found[known[row[0], row[1]]].append((*row, *hashes))
         for rows in found.values():
-            rows.sort(key=lambda row: (row[7], row[8], row[9], row[6], row[10]))
+            rows.sort(key=itemgetter(7, 8, 9, 6, 10))
         return found
 
-    def _of(self, number: int, chunk: int, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows that state a relation."""
-        arrays = self._arrays
-        predicate = int(arrays.predicates[arrays.relation_predicates[number]])
-        subject, object = int(arrays.subjects[number]), int(arrays.objects[number])
-        for row in rows:
-            if (
-                self._hash(row[3]) == predicate
-                and self._is(subject, chunk, row[2], row[5])
-                and self._is(object, chunk, row[4], row[11])
-            ):
-                yield row
+    def _ends(self, entities: Ints) -> dict[int, dict[int, bool]]:
+        """Of each entity the hashes of its names, and whether each may mean another one."""
+        names = self._meanings.names(entities)
+        named = np.array([name for some in names for name in some], np.int64)
+        first, end = self._meanings.namesakes(named)
+        shared = iter((((end - first) > 1) | (self._arrays.articles[named] >= 0)).tolist())
+        hashes = iter(self._arrays.names[named].tolist())
+        return {
+            entity: {next(hashes): next(shared) or len(some) > 1 for _ in some}
+            for entity, some in zip(entities.tolist(), names, strict=True)
+        }
 
-    def _is(self, entity: int, chunk: int, name: str, kind: str) -> bool:
-        hash = self._hash(name)
-        if hash not in self._names_of(entity):
-            return False
-        return self._is_alone(entity) or self._arrays.meant(chunk, name, kind) == entity
-
-    def _names_of(self, entity: int) -> frozenset[int]:
-        if entity not in self._known:
-            if len(self._known) > _KEPT:
-                self._known.clear()
-            names = self._meanings.names(entity)
-            self._known[entity] = frozenset(self._arrays.names[np.array(names)].tolist())
-        return self._known[entity]
-
-    def _is_alone(self, entity: int) -> bool:
-        """Whether there is no other entity that its names may mean."""
-        name = int(self._arrays.codes[entity]) // WIDE
-        if len(self._names_of(entity)) > 1 or self._arrays.articles[name] >= 0:
-            return False
-        return np.ptp(np.searchsorted(self._arrays.codes, [name * WIDE, (name + 1) * WIDE])) == 1
-
-    @cached_property
-    def _known(self) -> dict[int, frozenset[int]]:
-        return {}
+    def _is(self, entity: int, names: dict[int, bool], chunk: int, name: str, kind: str) -> bool:
+        """Whether the end of a row is this entity, which has such a name."""
+        return not names[self._hash(name)] or self._arrays.meant(chunk, name, kind) == entity
 
     def _hash(self, text: str) -> int:
-        if text not in self._hashes:
+        hash = self._hashes.get(text)
+        if hash is None:
             if len(self._hashes) > _KEPT:
                 self._hashes.clear()
-            self._hashes[text] = hash_of(text) & UNSIGNED
-        return self._hashes[text]
-
-    @cached_property
-    def _hashes(self) -> dict[str, int]:
-        return {}
+            hash = self._hashes[text] = hash_of(text) & UNSIGNED
+        return hash
 
     def _texts(self, documents: Collection[int]) -> dict[int, str]:
         query = "SELECT number, text FROM documents WHERE number IN (SELECT value FROM json_each(?))"
