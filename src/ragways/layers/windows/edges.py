@@ -144,7 +144,7 @@ def renewed_elsewhere(space: Space, old: Nearest, places: Rows) -> Nearest:
     found, known = _moved(old, places, len(space))
     if not found.width:
         return found
-    fresh = np.ones(len(space), np.bool_)
+    fresh = np.full(len(space), known.any())
     fresh[places[places >= 0]] = False
     searched = np.flatnonzero(~known)
     # What a row must have to be taken in by one that keeps its neighbours; the others find out themselves.
@@ -152,7 +152,7 @@ def renewed_elsewhere(space: Space, old: Nearest, places: Rows) -> Nearest:
     for some, first, similar in space.similarities(searched, range(len(space)), space.group_spans(searched)):
         _take_best(found, some, first, similar)
         new = np.flatnonzero(fresh[some])
-        here, there = np.nonzero(similar[new] >= least[first : first + similar.shape[1]])
+        here, there = _where(similar[new] >= least[first : first + similar.shape[1]])
         if len(here):
             taking = there + first
             found.offer(taking, some[new[here]], similar[new[here], there])
@@ -170,6 +170,11 @@ def _moved(old: Nearest, places: Rows, size: int) -> tuple[Nearest, NDArray[np.b
     return found, known
 
 
+def _where(chosen: NDArray[np.bool_]) -> tuple[Rows, Rows]:
+    """Rows and columns of the chosen cells; `np.nonzero` takes ten times as long where they are few."""
+    return np.divmod(np.flatnonzero(chosen), chosen.shape[1])
+
+
 def _take_best(found: Nearest, rows: Rows, first: int, similar: Floats) -> None:
     """Take in what a block has for its rows, whose earlier columns were taken in before."""
     k, width = found.width, similar.shape[1]
@@ -181,6 +186,6 @@ def _take_best(found: Nearest, rows: Rows, first: int, similar: Floats) -> None:
         groups = width // _GROUP
         bests = similar[:, : groups * _GROUP].reshape(-1, _GROUP, groups).max(axis=1)
         near &= similar >= np.partition(bests, groups - k, axis=1)[:, groups - k, None]
-    here, there = np.nonzero(near)
+    here, there = _where(near)
     if len(here):
         found.offer(rows[here], there + first, similar[here, there])
