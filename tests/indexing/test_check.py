@@ -1,0 +1,167 @@
+"""Each thing that must hold of an index is broken on purpose, and is reported; and what an index is said to hold."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ragways.core.errors import NoIndex
+from ragways.core.trace import Usage, current_meter
+from ragways.indexing.build import make_views
+from ragways.indexing.check import Health, check
+from ragways.indexing.open import Index
+from ragways.indexing.status import index_status, layer_status
+from ragways.layers.layer import Finding
+from ragways.store.cache import WorkCache
+from tests.fakes import WordHashes
+from tests.indexing.runs import indexed, sql
+from tests.indexing.test_open import remove_from_rows, views
+
+DOCS = {
+    "anna.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne. She came from Dunmarrow in 1801.\n",
+    "port.md": "# Port Averne\n\nPort Averne is on the Lanner Sound.\n\n## Light\n\nThe Harbour Light is there.\n",
+    "storm.md": "# Storm\n\nThe storm of 1883 destroyed the [Harbour Light](harbour.md). Anna Brack saw it.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index with nothing wrong, to be copied and broken."""
+    return indexed(tmp_path_factory.mktemp("sound"), DOCS, "vectors", "words", "windows")
+
+
+@pytest.fixture
+def index(sound: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "index"))
+
+
+def the(health: Health, name: str) -> Finding:
+    found = [finding for finding in health.findings if finding.name == name]
+    assert len(found) == 1, health.findings
+    assert found[0].cure
+    assert found[0].example
+    return found[0]
+
+
+def test_a_sound_index_has_no_finding_and_looking_changes_nothing(index: Path):
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    health = check(index)
+    assert health.fit
+    assert health.findings == ()
+    assert health.figures["recall_at_10"] == 1.0
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_an_empty_index_is_sound_and_no_index_is_an_error(tmp_path: Path):
+    assert check(indexed(tmp_path, {"empty.md": ""})).findings == ()
+    with pytest.raises(NoIndex):
+        check(tmp_path)
+
+
+BROKEN_ROWS = {
+    "parts without their document": "INSERT INTO chunks VALUES (7, 0, 's0:p0:c0', 0, 1, 1, X'00')",
+    "parts outside their document's text": "UPDATE documents SET sentences = X'080000100000'",
+    "parts out of order": "UPDATE documents SET sentences = X'1004000201'",
+    "parts without the part they lie in": "DELETE FROM paragraphs WHERE ordinal = 0",
+    "documents whose text is damaged": "UPDATE documents SET text = replace(text, 'Anna', 'Emma')",
+    "chunks whose text is not the one they were made from": "UPDATE chunks SET hash = X'00'",
+    "cannot be checked: parts of documents": "UPDATE documents SET sentences = X'0000'",
+    "themes without their chunk": "INSERT INTO themes VALUES (7, 0, 'lamps', 'rules')",
+    "descriptions without their chunk": "INSERT INTO descriptions SELECT number, 99, 'a', 1, 'b' FROM documents",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_ROWS)
+def test_broken_rows(index: Path, name: str):
+    sql(index / "index.sqlite", BROKEN_ROWS[name])
+    assert the(check(index), name).severity == "error"
+
+
+def test_a_damaged_page_of_the_rows(index: Path):
+    data = bytearray((index / "index.sqlite").read_bytes())
+    for page in range(3 * 4096, len(data), 4 * 4096):
+        data[page : page + 4096] = b"\xff" * 4096
+    (index / "index.sqlite").write_bytes(data)
+    health = check(index)
+    assert not health.fit
+    assert all(finding.cure for finding in health.findings)
+
+
+def test_a_damaged_row_of_the_work_cache(index: Path):
+    sql(index / "work_cache.sqlite", "UPDATE vectors SET vector = zeroblob(36) WHERE rowid = 1")
+    assert the(check(index), "damaged rows in work_cache.sqlite").severity == "error"
+
+
+def test_a_damaged_file_of_a_view_and_its_cure(index: Path):
+    folder = views(index)
+    largest = max((folder / "vectors").iterdir(), key=lambda path: path.stat().st_size)
+    data = bytearray(largest.read_bytes())
+    data[0] ^= 1
+    largest.write_bytes(data)
+    finding = the(check(index), "damaged files of views")
+    assert (finding.severity, finding.example) == ("error", f"vectors/{largest.name}")
+    assert str(folder) in finding.cure
+    shutil.rmtree(folder)
+    assert the(check(index), "layers without a view").count == 3
+    with closing(Index.open(index)) as opened:
+        assert len(opened.vectors) == 4
+    assert check(index).findings == ()
+
+
+def test_documents_that_wait_for_views_or_for_a_layer(index: Path):
+    remove_from_rows(index, "Storm")
+    health = check(index)
+    assert health.fit
+    assert the(health, "documents that wait until views are brought up to date").count == 1
+    assert {layer.waiting for layer in layer_status(index) if layer.built} == {0, 1}
+    assert index_status(index).waiting == 1
+    make_views(index)
+    assert check(index).findings == ()
+    assert index_status(index).waiting == 0
+    sql(index / "index.sqlite", "DELETE FROM extracted WHERE layer = 'windows'")
+    assert the(check(index), "documents that wait to be read for windows").count == 2
+
+
+def test_failed_work_is_listed_and_makes_unfit_where_it_is_much(index: Path):
+    with closing(WorkCache(index)) as cache:
+        cache.keep_results("facts:x", {str(n): "{}" for n in range(99)})
+        cache.keep_failure("facts:x", "abc", "the reply was no JSON", "sorry")
+        assert check(index).fit
+        few = the(check(index), "failed work: facts:x")
+        assert (few.severity, few.count) == ("warning", 1)
+        assert "the reply was no JSON" in few.example
+        for n in range(20):
+            cache.keep_failure("facts:x", f"more {n}", "the reply was no JSON")
+    assert the(check(index), "failed work: facts:x").severity == "warning", "of an earlier build, with another model"
+    sql(index / "index.sqlite", "INSERT OR REPLACE INTO meta VALUES ('graph_kind', 'facts:x')")
+    assert the(check(index), "failed work: facts:x").severity == "error"
+
+
+# Status
+
+
+def test_status_counts_what_there_is(index: Path):
+    status = index_status(index, documents=True)
+    assert status.layers == ("structure", "vectors", "windows", "words")
+    assert (status.counts["documents"], status.counts["chunks"], status.embedder) == (3, 4, WordHashes().name)
+    assert [document.title for document in status.documents or ()] == ["Anna Brack", "Port Averne", "Storm"]
+    assert status.languages == {"en": 3}
+    built = {layer.name: layer for layer in status.by_layer if layer.built}
+    assert {name: layer.rows for name, layer in built.items()} == {
+        "structure": 3, "vectors": 4, "words": 4, "windows": built["windows"].rows,
+    }  # fmt: skip
+    assert all(layer.bytes and layer.built_at and not layer.waiting for layer in built.values())
+    assert not any(layer.rows or layer.bytes for layer in status.by_layer if not layer.built)
+    assert status.bytes > sum(layer.bytes for layer in built.values()) / 2
+    assert index_status(index).documents is None
+
+
+def test_status_says_what_work_cost_and_what_failed(index: Path):
+    with closing(WorkCache(index)) as cache, cache.costing("facts:x") as cost:
+        current_meter().reserve(Usage(calls=2, usd=0.5)).settle(Usage(calls=2, usd=0.5))
+        cache.keep_failure("facts:x", "abc", "no JSON", cost=cost)
+    [graph] = [layer for layer in layer_status(index) if layer.name == "graph"]
+    assert (graph.built, graph.failures, graph.spent.calls, graph.spent.usd) == (False, 1, 2, 0.5)
