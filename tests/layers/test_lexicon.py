@@ -160,16 +160,15 @@ def test_where_there_is_none_or_a_damaged_or_foreign_one_it_is_made_anew(store: 
     assert Lexicon.of([]).common("the")
 
 
-def test_one_that_cannot_be_made_leaves_the_one_before(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_cannot_be_made_leaves_the_one_before(store: Store) -> None:
     write_texts(store, {"Saltrey": "Saltrey is an island."})
     before = Lexicon.make(store, store.folder)
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(chapter, "_learn", stop)
     with pytest.raises(KeyboardInterrupt):
-        Lexicon.make(store, store.folder)
+        Lexicon.make(store, store.folder, stop)
     opened = Lexicon.open(store)
     assert opened is not None
     assert opened.epoch == before.epoch
@@ -180,7 +179,7 @@ def test_one_that_cannot_be_made_leaves_the_one_before(store: Store, monkeypatch
 
 def test_how_names_are_used_is_learnt_from_a_sample_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
     found = sources({f"Name{n}": f"Zoltrane{n} left. He met the Quill{n} of it." for n in range(40)})
-    monkeypatch.setattr(chapter, "_LEAST", 4)
+    monkeypatch.setattr(chapter, "LEAST", 4)
     lexicon = Lexicon.of(found)
     known = [n for n, each in enumerate(found) if lexicon.alone(each.title.casefold().replace("name", "quill"))]
     assert known == list(range(10))

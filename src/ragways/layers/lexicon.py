@@ -30,8 +30,8 @@ FILE = "lexicon.sqlite"
 _FORMAT = "1"
 """Changes when the tables do, or what is learnt."""
 _ABOUT = "CREATE TABLE about (format TEXT NOT NULL, epoch TEXT NOT NULL, documents INTEGER NOT NULL);\n"
-_SAMPLE, _LEAST, _SHARE = 20_000, 1000, 4
-"""How words of names are used is learnt from one document in so many: at least, and at most, of so many."""
+SAMPLE, LEAST, SHARE = 20_000, 1000, 4
+"""How words of names are used is learnt from so many documents at most and at least, and else from one in so many."""
 _CHARACTERS = 50_000_000
 """Characters of the sample at most."""
 _COUNTED = 1_000_000
@@ -41,8 +41,10 @@ _COUNTED = 1_000_000
 class Lexicon(KnownNames):
     """Words, titles and phrases of the corpus at an epoch. It reads from its file as it is asked."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, path: Path | None = None) -> None:
         super().__init__(db)
+        self.path = path
+        """Its file, where it has one."""
         format, epoch, documents = db.execute("SELECT format, epoch, documents FROM about").fetchone()
         self.format: str = format
         self.epoch: str = epoch
@@ -64,7 +66,7 @@ class Lexicon(KnownNames):
                 os.replace(draft, folder / FILE)
         finally:
             draft.unlink(missing_ok=True)
-        return cls(connect(folder / FILE, write=False))
+        return cls(connect(folder / FILE, write=False), folder / FILE)
 
     @classmethod
     def of(cls, documents: Sequence[Source]) -> Lexicon:
@@ -81,7 +83,7 @@ class Lexicon(KnownNames):
             return None
         db = connect(path, write=False)
         try:
-            if has_table(db, "about") and (made := cls(db)).format == _FORMAT:
+            if has_table(db, "about") and (made := cls(db, path)).format == _FORMAT:
                 return made
         except (StoreDamaged, TypeError):
             pass  # one that is damaged, or not whole, is made anew
@@ -191,7 +193,7 @@ class _Words:
 def _sample(documents: Iterable[Source], total: int) -> Iterator[Source]:
     """Some documents: the first by number, which follows neither their order nor their content."""
     left = _CHARACTERS
-    for source in islice(documents, min(_SAMPLE, max(_LEAST, total // _SHARE))):
+    for source in islice(documents, min(SAMPLE, max(LEAST, total // SHARE))):
         if not source.redirect:
             yield source
             left -= len(source.text)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from ragways.layers.graph.extract import RULES, NamesApart, extract
+import pytest
+
+from ragways.layers.graph.extract import RULES, NamesApart, Processes, extract
 from ragways.layers.graph.facts import Entity, PassageFacts, Relation
 from ragways.layers.graph.layer import GraphLayer
 from ragways.layers.graph.names import fold, hash_of
 from ragways.layers.lexicon import Lexicon
 from ragways.store.source import Source
 from ragways.store.store import Facts, Store
-from tests.layers.graph.texts import sources
-from tests.store.rows import CHUNKING
+from tests.layers.graph.texts import documents, sources
+from tests.store.rows import CHUNKING, put
 
 WIKI = {
     "Saltrey.wiki": (
@@ -166,4 +170,35 @@ def test_rows_fit_the_tables_and_go_with_their_document() -> None:
         for source, _ in found.values():
             batch.put_facts("graph", source.number, {}, GraphLayer.tables, "2")
     assert not any(map(store.count, GraphLayer.tables))
+    store.close()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_several_processes_extract_the_same_rows(tmp_path: Path, killed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *given: Any, **more: Any) -> None:
+            super().__init__(*given, **more)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    store = Store.write(tmp_path / "index")
+    texts = WIKI | PEOPLE | NO_SHORT_FORMS
+    texts |= {f"Light {n}": f"Keeper {n} Holm kept Light {n} near Port Elm." for n in range(150)}
+    with store.batch() as batch:
+        for document in documents(texts):
+            put(batch, document)
+    lexicon = Lexicon.make(store, store.folder)
+    assert lexicon.path is not None
+    apart = NamesApart.of([("Tamsett", "Oriel Tamsett")])
+    found = list(store.sources())
+    processes = Processes(lexicon.path, lexicon.epoch, apart, 2)
+    if killed:
+        for child in started:
+            child.kill()
+    assert processes.extract(found) == [extract(each, lexicon, apart=apart) for each in found]
+    processes.close()
+    assert all(child.poll() is not None for child in started)
+    lexicon.close()
     store.close()

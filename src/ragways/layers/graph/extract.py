@@ -1,21 +1,26 @@
 """Facts of one document as rows: names resolved within the document, and the kinds of things they are.
 
-Pure, given the lexicon of an epoch: which entity of the corpus a name means is for the view to resolve.
+Pure, given the lexicon of an epoch: which entity of the corpus a name means is for the view to resolve. So where a run
+has many documents, several processes extract them side by side (`Processes`), each of which runs this file.
 """
 
 from __future__ import annotations
 
+import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from ragways.core.children import Children, serve
 from ragways.layers.graph.facts import Entity, PassageFacts, Relation
 from ragways.layers.graph.kinds import decided, exclusive_kind, kind_of_name
 from ragways.layers.graph.names import coarse, fold, hash_of, letters_of, split_title, veto_hash
 from ragways.layers.graph.rules import structure_facts, text_facts
 from ragways.layers.known_names import KnownNames
-from ragways.store.source import Source
+from ragways.store.database import connect
+from ragways.store.source import Source, SourcePassage
 from ragways.store.store import Facts
 
 RULES = "rules"
@@ -316,3 +321,84 @@ class _Rows:
             passage = self._source.passages[chunk]
             start = self._source.text.find(text, passage.start, passage.end)
         return (start, len(text), "") if text and start >= 0 else (-1, 0, text)
+
+
+# In several processes
+
+_MODULE = "ragways.layers.graph.extract"
+_AT_ONCE, _CHARACTERS = 64, 200_000
+"""Documents of a piece of work, and characters of their texts, at most."""
+
+
+class Processes:
+    """So many processes that extract documents by rules, with the lexicon in a file."""
+
+    def __init__(self, lexicon: Path, epoch: str, apart: NamesApart, count: int) -> None:
+        self.epoch = epoch
+        self._given = [str(lexicon), sorted(apart.hashes), sorted(apart.spellings)]
+        self._children = Children(_MODULE, count, _Child())
+
+    def extract(self, documents: Sequence[Source]) -> list[Facts]:
+        pieces = ({"given": self._given, "documents": [*map(_as_json, each)]} for each in _pieces(documents))
+        found = (facts for piece in self._children.map(pieces) for facts in piece)
+        return [{table: [tuple(row) for row in rows] for table, rows in facts.items()} for facts in found]
+
+    def close(self) -> None:
+        self._children.close()
+
+
+def _pieces(documents: Iterable[Source]) -> Iterator[list[Source]]:
+    some: list[Source] = []
+    room = _CHARACTERS
+    for document in documents:
+        some.append(document)
+        room -= len(document.text)
+        if room <= 0 or len(some) == _AT_ONCE:
+            yield some
+            some, room = [], _CHARACTERS
+    if some:
+        yield some
+
+
+def _as_json(source: Source) -> list[Any]:
+    passages = [(passage.id, passage.start, passage.end) for passage in source.passages]
+    return [source.number, source.key, source.title, source.text, passages, source.sentences, source.links,
+            source.boxes, source.redirect]  # fmt: skip
+
+
+def _source(piece: list[Any]) -> Source:
+    number, key, title, text, passages, sentences, links, boxes, redirect = piece
+    return Source(
+        number,
+        key,
+        title,
+        text,
+        tuple(
+            SourcePassage(id, at, start, end, title, text[start:end], "")
+            for at, (id, start, end) in enumerate(passages)
+        ),
+        tuple((start, end) for start, end in sentences),
+        tuple((start, end, target) for start, end, target in links),
+        tuple((start, end, kind, tuple((name, value) for name, value in fields)) for start, end, kind, fields in boxes),
+        redirect,
+    )
+
+
+class _Child:
+    """Does pieces of work; the lexicon is opened for the first of them."""
+
+    def __init__(self) -> None:
+        self._given: object = None
+
+    def __call__(self, piece: dict[str, Any]) -> object:
+        if piece["given"] != self._given:
+            self._given = piece["given"]
+            path, hashes, spellings = piece["given"]
+            self._known = KnownNames(connect(Path(path), write=False))
+            self._apart = NamesApart(frozenset(hashes), frozenset(spellings))
+        return [extract(_source(each), self._known, apart=self._apart) for each in piece["documents"]]
+
+
+if __name__ == "__main__":
+    gc.disable()  # millions of small objects, none of them garbage
+    serve(_Child())

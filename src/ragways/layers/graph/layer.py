@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
+from weakref import WeakKeyDictionary, finalize
 
+from ragways.core.runtime import default_threads
 from ragways.core.trace import Usage
 from ragways.layers.graph.names import fold, hash_of, veto_hash
 from ragways.layers.layer import Estimate, Layer, Sample, Use
@@ -18,14 +21,17 @@ from ragways.store.store import Facts, Store
 
 # What reads texts or asks a model is imported when a run needs it: whoever opens an index does without.
 if TYPE_CHECKING:
-    from ragways.layers.graph.extract import FactsOfChunk, NamesApart
+    from ragways.layers.graph.extract import FactsOfChunk, NamesApart, Processes
     from ragways.layers.graph.model import FactsOfDocument
     from ragways.layers.known_names import KnownNames
+    from ragways.layers.lexicon import Lexicon
 
 FACTS = "facts:"
 """How kinds of cached facts begin that were paid for."""
 VETO = "merge-veto"
 """The kind of cached result that holds merges which a person undid: two names, a line each."""
+MANY = 4000
+"""Documents of a run from which on several processes read them."""
 _GROWTH = 0.93
 """A corpus of ten times the text names fewer than ten times the entities (`benchmarks/graph_speed.py`)."""
 
@@ -39,6 +45,9 @@ class GraphLayer(Layer):
     tables: ClassVar[tuple[str, ...]] = ("mentions", "relations", "other_names", "descriptions")
     reads_lexicon: ClassVar[bool] = True
     kinds: ClassVar[frozenset[str]] = frozenset({FACTS.removesuffix(":")})
+
+    def __init__(self) -> None:
+        self._runs: WeakKeyDictionary[Use, _Run] = WeakKeyDictionary()
 
     # Facts
 
@@ -60,11 +69,34 @@ class GraphLayer(Layer):
         settings = use.settings_of(self.name, GraphSettings)
         assert use.lexicon is not None  # noqa: S101 - the layer says that it reads one
         known, apart = use.lexicon, _apart(settings, use.cache)
+        if (processes := self._processes_of(use, settings, known, apart, len(documents))) is not None:
+            return [*processes.extract(documents)]
         paid = await _paid_facts(documents, use, settings)
         return [
             None if given is None else extract(source, known, _facts_of(source, known, settings, given), apart)
             for source, given in zip(documents, paid, strict=True)
         ]
+
+    def _processes_of(
+        self, use: Use, settings: GraphSettings, lexicon: Lexicon, apart: NamesApart, documents: int
+    ) -> Processes | None:
+        """Processes beside this one, where rules read so many documents in a run that it is worth to start some. They
+        end with the run.
+        """
+        from ragways.layers.graph.extract import Processes
+
+        count = settings.processes or default_threads()
+        if settings.method != "rules" or count < 2 or lexicon.path is None:
+            return None
+        run = self._runs.setdefault(use, _Run())
+        run.documents += documents
+        if run.processes is not None and run.processes.epoch != lexicon.epoch:
+            run.processes.close()
+            run.processes = None
+        if run.processes is None and run.documents >= MANY:
+            run.processes = Processes(lexicon.path, lexicon.epoch, apart, count)
+            finalize(use, run.processes.close)
+        return run.processes
 
     def unfinished(self, store: Store, use: Use) -> Iterable[int]:
         """Documents with names that a person has split since."""
@@ -102,6 +134,14 @@ class GraphLayer(Layer):
         vetoes = use.cache.all_results(VETO).items()
         used = {hash for hash, pair in vetoes if all(_is_named(store, name) for name in pair.split("\n"))}
         return found | {VETO: used}
+
+
+@dataclass
+class _Run:
+    """What a run has extracted by now, and the processes that do so."""
+
+    documents: int = 0
+    processes: Processes | None = None
 
 
 async def _paid_facts(documents: Sequence[Source], use: Use, settings: GraphSettings) -> list[FactsOfDocument | None]:
