@@ -59,9 +59,7 @@ class MadeDocument:
                 for one, other in [(mentions[a % len(mentions)], mentions[b % len(mentions)])]
                 if one.chunk == other.chunk and (fold(one.name), one.kind) != (fold(other.name), other.kind)
             ],
-            "other_names": [
-                (fold(name), fold(short), "acronym") for name, short in self.acronyms if not self.redirect
-            ],
+            "other_names": [(fold(name), fold(short), "acronym") for name, short in self.acronyms if not self.redirect],
         }
 
 

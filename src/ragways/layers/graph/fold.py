@@ -52,31 +52,21 @@ class Entries:
     # Made and folded
 
     @classmethod
-    def make(
-        cls,
-        store: Store,
-        merging: Merging | None = None,
-        common: Callable[[str], bool] = lambda _: False,
-        *,
-        rows: RowColumns | None = None,
-    ) -> Entries:
-        """Of all rows of a store, or of these. `common`: whether a word is an everyday one."""
-        rows = RowColumns.read(store, None, common) if rows is None else rows
-        return _entries(rows, Meaning.of(rows, merging or Merging()))._compact()
+    def make(cls, rows: RowColumns, merging: Merging) -> Entries:
+        """Of all rows of a store."""
+        return _entries(rows, Meaning.of(rows, merging))._compact()
 
     def fold(
-        self,
-        store: Store,
-        change: Change,
-        merging: Merging | None = None,
-        common: Callable[[str], bool] = lambda _: False,
-    ) -> Entries:
-        """Bring it up to date. What is read: documents that came, and those in which a name now means another."""
+        self, store: Store, change: Change, merging: Merging, common: Callable[[str], bool]
+    ) -> tuple[Entries, frozenset[int]]:
+        """Bring it up to date, and say which documents this touched: those that came or went, and those in which a name
+        now means another. `common`: whether a word is an everyday one.
+        """
         numbers = self.head.documents["number"]
         gone = among(numbers, np.array(sorted({*change.removed, *change.added}), np.int64))
         new = RowColumns.read(store, change.added, common)
         head = self.head.without(gone).with_heads(new)
-        meaning = Meaning.of(head, merging or Merging())
+        meaning = Meaning.of(head, merging)
         old = self._renamed(head)
 
         def and_of(part: RowColumns, affected: Mask, touched: Mask) -> tuple[RowColumns, Mask]:
@@ -90,7 +80,8 @@ class Entries:
         kinds = _joined(_left(old.kinds, 2, old._chunks_of(affected)), _kinds_of(part, meaning))
         split = _split(kinds, len(head.names))
         part, affected = and_of(part, affected, old._naming(split != _split(old.kinds, len(head.names))))
-        return old._without(affected)._moved(head)._with(_entries(part, meaning, split), meaning)._compact()
+        made = old._without(affected)._moved(head)._with(_entries(part, meaning, split), meaning)._compact()
+        return made, frozenset(numbers[affected].tolist()).union(change.added)
 
     def _renamed(self, head: RowColumns) -> Self:
         """Names and predicates numbered as they are by now; a new name means itself, as far as was known."""
@@ -258,8 +249,9 @@ class Entries:
         return graph
 
     @classmethod
-    def load(cls, view: Path) -> Self:
-        graph, rest = GraphArrays.load(view), load_arrays(view / FILE)
+    def of(cls, graph: GraphArrays, view: Path) -> Self:
+        """The entries of a view."""
+        rest = load_arrays(view / FILE)
         documents: Columns = {"number": graph.documents, "title": graph.titles}
         documents["chunks"] = np.diff(graph.first_chunk).astype(np.int32)
         documents |= {name: rest[f"document_{name}"] for name in _HEAD}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +13,17 @@ from weakref import WeakKeyDictionary, finalize
 from ragways.core.runtime import default_threads
 from ragways.core.trace import Usage
 from ragways.layers.graph.names import fold, hash_of, veto_hash
-from ragways.layers.layer import Estimate, Layer, Sample, Use
+from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Use
 from ragways.layers.settings import GraphSettings, LayerSettings
 from ragways.store.cache import WorkCache
 from ragways.store.source import Source
-from ragways.store.store import Facts, Store
+from ragways.store.store import Change, Facts, Store
 
 # What reads texts or asks a model is imported when a run needs it: whoever opens an index does without.
 if TYPE_CHECKING:
     from ragways.layers.graph.extract import FactsOfChunk, NamesApart, Processes
     from ragways.layers.graph.model import FactsOfDocument
+    from ragways.layers.graph.read import Graph
     from ragways.layers.known_names import KnownNames
     from ragways.layers.lexicon import Lexicon
 
@@ -127,13 +128,44 @@ class GraphLayer(Layer):
             estimated="entities and their vectors" if embedded else "entities",
         )
 
+    # The view
+
+    def view_made_with(self, settings: LayerSettings) -> str:
+        given = cast(GraphSettings, settings)
+        near = (given.near_string, given.near_cosine) if given.near else ()
+        return repr((near, sorted(map(sorted, given.apart)), given.vectors, given.relation_vectors))
+
+    async def fold(self, view: Path, store: Store, change: Change | None, use: Use) -> None:
+        from ragways.layers.graph.view import fold_view
+
+        apart = pairs_apart(use.settings_of(self.name, GraphSettings), use.cache)
+        await fold_view(view, store, change, use, apart)
+
+    def open(self, view: Path, store: Store) -> Graph:
+        from ragways.layers.graph.view import open_view
+
+        return open_view(view, store)
+
+    def check(self, context: CheckContext) -> Iterator[Finding]:
+        from ragways.layers.graph.checks import check_graph
+
+        view = context.views / self.name
+        return check_graph(context, view) if view.is_dir() else iter(())
+
+    def count(self, view: Path, store: Store) -> int:
+        from ragways.layers.graph.csr import GraphArrays
+
+        return len(GraphArrays.load(view))
+
     def used(self, store: Store, view: Path, use: Use) -> Mapping[str, set[str]]:
-        """Facts that were paid for, and corrections of names that the corpus has."""
+        """Facts that were paid for, vectors of entities and relations, and corrections of names that the corpus has."""
+        from ragways.layers.graph.view import embedded_hashes
+
         keys = {passage.key for source in store.sources() for passage in source.passages}
         found = dict.fromkeys(use.cache.kinds(FACTS), keys) if keys else {}
         vetoes = use.cache.all_results(VETO).items()
         used = {hash for hash, pair in vetoes if all(_is_named(store, name) for name in pair.split("\n"))}
-        return found | {VETO: used}
+        return found | {VETO: used, "vectors": embedded_hashes(view)}
 
 
 @dataclass
@@ -205,7 +237,9 @@ def split(folder: Path, name: str, other: str) -> None:
     with closing(Store.write(folder)) as store, closing(WorkCache(folder)) as cache:
         cache.keep_results(VETO, {veto_hash(name, other): f"{name}\n{other}"})
         with store.batch():
-            store.db.execute(_EXTRACT_AGAIN, (GraphLayer.name, fold(name), fold(other)))
+            if not store.db.execute(_EXTRACT_AGAIN, (GraphLayer.name, fold(name), fold(other))).rowcount:
+                # It is a merge of the view, which looks at corrections when any document comes anew.
+                store.db.execute(_ANY_AGAIN, (GraphLayer.name, hash_of(fold(name)), hash_of(fold(other))))
 
 
 _TO_EXTRACT = "SELECT document FROM extracted WHERE layer = ? AND made = '' ORDER BY document"
@@ -213,6 +247,10 @@ _EXTRACT_AGAIN = (
     "UPDATE extracted SET made = '' WHERE layer = ?1 AND document IN (SELECT document FROM other_names "
     "WHERE (name = ?2 AND other = ?3) OR (name = ?3 AND other = ?2) UNION "
     "SELECT document FROM mentions WHERE ?2 = ?3 AND name = ?2)"
+)
+_ANY_AGAIN = (
+    "UPDATE extracted SET made = '' WHERE layer = ? AND document = "
+    "(SELECT min(document) FROM mentions WHERE hash IN (?, ?))"
 )
 
 
