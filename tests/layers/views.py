@@ -36,7 +36,7 @@ class LayerRuns:
 
     def _use(self) -> Use:
         async def embed(texts: Mapping[str, str]) -> None:
-            missing = sorted(set(texts) - self.cache.known(self.embedder.name, texts))
+            missing = sorted(set(texts) - self.cache.known(self.embedder.name, texts)) if self.pays else []
             if self.lost.intersection(missing):
                 raise BudgetExceeded("no budget", "raise it")
             rows = await self.embedder.embed([texts[hash] for hash in missing])

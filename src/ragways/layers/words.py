@@ -7,6 +7,7 @@ statistics until the words are made anew, which they are as soon as a hundredth 
 from __future__ import annotations
 
 import copy
+import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -101,7 +102,7 @@ _SAME = 1e-6
 _MORE = 16
 """Hits beside those that are wanted: equal scores at the border are ordered here."""
 _MANY = 1000
-"""Hits to look through for those of a filter. Past these, tantivy filters itself."""
+"""Hits to look through for those of a filter. Where more are needed, tantivy filters, which takes longer for each."""
 
 
 class Words:
@@ -150,17 +151,18 @@ class Words:
         if not words or k <= 0 or (self._documents is not None and not len(self._documents)):
             return []
         query = _any([self._term(word) for word in words])
-        limit = k + _MORE
+        limit, narrower = k + _MORE, self._filter
         while True:
-            if self._filter is not None and limit > max(_MANY, 4 * k):
-                query = _all([query, self._filter])
             hits = self._hits(query, limit)
             wanted = hits if self._documents is None else hits.only(self._documents)
             if len(hits.scores) < limit or (
                 len(wanted.scores) >= k and hits.scores[-1] < wanted.scores[k - 1] * (1 - _SAME)
             ):
                 return wanted.best(k)
-            limit *= 4
+            share = max(1, len(wanted.scores)) / limit
+            limit = max(4 * limit, round(1.5 * (k + _MORE) / share))
+            if narrower is not None and limit > max(_MANY, 4 * k):
+                query, limit, narrower = _all([query, narrower]), k + _MORE, None
 
     def _term(self, word: str) -> Any:  # noqa: ANN401
         return tantivy.Query.term_query(self._schema, "text", word, index_option="freq")
@@ -234,13 +236,20 @@ def _opened(view: Path) -> tuple[Any, Any]:
     """A searcher and its schema. To open an index tantivy writes a lock into its folder, which may be read-only and is
     published as it is: so it opens links to the files, which it maps.
     """
-    with _damage(view), tempfile.TemporaryDirectory(prefix="ragways-words-") as links:
-        for path in view.absolute().iterdir():
-            if path.suffix != ".lock":
-                (Path(links) / path.name).symlink_to(path)
-        index = tantivy.Index.open(links)
-        index.config_reader("manual")
-        return index.searcher(), index.schema
+    links = Path(tempfile.mkdtemp(prefix="ragways-words-"))
+    try:
+        with _damage(view):
+            for path in view.absolute().iterdir():
+                if path.suffix != ".lock":
+                    (links / path.name).symlink_to(path)
+            index = tantivy.Index.open(str(links))
+            index.config_reader("manual")
+            return index.searcher(), index.schema
+    finally:
+        for _ in range(10):  # tantivy looks once more in another thread, and locks
+            shutil.rmtree(links, ignore_errors=True)
+            if not links.exists():
+                break
 
 
 # The layer
@@ -287,7 +296,9 @@ def _make(view: Path, store: Store) -> None:
     builder.add_integer_field("document", indexed=True, fast=True)
     builder.add_integer_field("place", fast=True)
     builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-    _write(view, tantivy.Index(builder.build(), str(view)), store, store.numbers())
+    index = tantivy.Index(builder.build(), str(view))
+    index.config_reader("manual")
+    _write(view, index, store, store.numbers())
     save_json(view / _STATE, {"removed": 0})
 
 
@@ -299,7 +310,7 @@ def _folded(view: Path, store: Store, change: Change) -> bool:
         raise StoreDamaged(f"{view / _STATE} is missing or damaged", REBUILD) from error
     with _damage(view):
         index = tantivy.Index.open(str(view))
-        index.config_reader("manual")
+        index.config_reader("manual")  # it would look for commits
         searcher = index.searcher()
         # `delete_documents_by_term` of a number removes nothing, without a word; a query does.
         leaving = _of_documents(index.schema, sorted({*change.removed, *change.added}))

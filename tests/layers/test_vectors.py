@@ -1,0 +1,405 @@
+"""Vectors of chunks and of other things: searches against plain sorts, and what a fold leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache
+from hashlib import shake_256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ragways.core.errors import StoreDamaged, StoreFailed
+from ragways.core.types import content_hash
+from ragways.layers import sketches as under_test
+from ragways.layers.layer import Scored
+from ragways.layers.sketches import is_exact, near_rows, sketches
+from ragways.layers.vectors import VECTORS, ChunkVectors, Vectors, best, check_lengths, recall
+from ragways.store.packed import STEPS, PackedRows, integers
+from ragways.store.store import chunk_id, number_of, path_of, place_of
+from tests.fakes import WordHashes
+from tests.layers.views import LayerRuns
+from tests.store.rows import document, number, put
+
+Floats = NDArray[np.float32]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[LayerRuns]:
+    made = LayerRuns(tmp_path, VECTORS)
+    yield made
+    made.close()
+
+
+@contextmanager
+def in_steps(candidates: int, *, for_each: int = 1, whole: int = 10, first: int = 3) -> Iterator[None]:
+    """A search that multiplies few rows however few there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(under_test, "EXACT_ROWS", 0)
+        patch.setattr("ragways.layers.vectors.EXACT_ROWS", 0)
+        patch.setattr(under_test, "CANDIDATES", candidates)
+        patch.setattr(under_test, "_FOR_EACH", for_each)
+        patch.setattr(under_test, "_WHOLE", whole)
+        patch.setattr(under_test, "_FIRST", first)
+        yield
+
+
+DIMENSION = 200
+"""Of made vectors: their sketches have four words."""
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> tuple[list[tuple[int, int]], Floats, Floats]:
+    """Documents and places of rows, many of which are equal or nearly so, and a question."""
+    chance = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    centres = chance.standard_normal((6, DIMENSION)).astype(np.float32)
+    numbers = draw(st.lists(st.integers(0, 10_000), min_size=1, max_size=12, unique=True))
+    keys = [(document, place << 21) for document in numbers for place in range(int(chance.integers(1, 12)))]
+    near = draw(st.sampled_from([0.0, 0.3]))
+    noise = near * chance.standard_normal((len(keys), DIMENSION))
+    rows = (centres[chance.integers(0, 6, len(keys))] + noise).astype(np.float32)
+    question = chance.standard_normal(DIMENSION).astype(np.float32)
+    return keys, rows, question / np.linalg.norm(question)
+
+
+def chunk_vectors(
+    keys: Sequence[tuple[int, int]], rows: Floats, order: Sequence[int], *, dead: int = 0
+) -> ChunkVectors:
+    """Rows in another order, with some of removed documents before them."""
+    chosen = np.concatenate([np.zeros(dead, np.int64), np.array(order, np.int64)])
+    documents, places = np.array(keys, np.int64)[chosen].T
+    matrix = PackedRows.of(rows[chosen])
+    live = np.arange(dead, len(chosen)) if dead else None
+    return ChunkVectors(matrix, documents, places, sketches(matrix.packed[:, :-4]), live)
+
+
+def sorted_hits(keys: Sequence[tuple[int, int]], rows: Floats, question: Floats, k: int, minimum: float) -> Scored:
+    scores = (PackedRows.of(rows) @ question).tolist()
+    found = sorted((-score, *key) for key, score in zip(keys, scores, strict=True) if score >= np.float32(minimum))
+    return [(chunk_id(document, place), -score) for score, document, place in found[:k]]
+
+
+@settings(max_examples=80, deadline=None)
+@given(corpora(), st.randoms(), st.integers(0, 30), st.sampled_from([-1.0, 0.05]), st.integers(0, 3))
+def test_an_exact_search_is_a_sort_whatever_the_order_of_rows(made, chance, k: int, minimum: float, dead: int):
+    keys, rows, question = made
+    order = chance.sample(range(len(keys)), len(keys))
+    vectors = chunk_vectors(keys, rows, order, dead=dead)
+    expected = sorted_hits(keys, rows, question, k, minimum)
+    for _ in range(3):  # a reader that is asked again unpacks its rows
+        assert vectors.search(question, k, minimum=minimum) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(corpora(), st.randoms(), st.integers(1, 30), st.integers(1, 80), st.integers(1, 4), st.integers(1, 3))
+def test_a_search_by_sketches_does_not_depend_on_the_order_of_rows(
+    made, chance, k: int, candidates: int, wider: int, first: int
+):
+    keys, rows, question = made
+    whole = chunk_vectors(keys, rows, range(len(keys)))
+    other = chunk_vectors(keys, rows, chance.sample(range(len(keys)), len(keys)), dead=chance.randrange(4))
+    exact = whole.search(question, k)
+    with in_steps(candidates, whole=wider, first=first):
+        near = whole.search(question, k)
+        assert other.search(question, k) == near
+    assert len(near) == len(exact)
+    assert dict(near).items() <= dict(whole.search(question, len(keys))).items()
+
+
+@settings(max_examples=40, deadline=None)
+@given(corpora(), st.randoms(), st.integers(0, 3))
+def test_places_sizes_openings_and_a_part(made, chance, dead: int):
+    keys, rows, question = made
+    vectors = chunk_vectors(keys, rows, shuffled_documents(keys, chance), dead=dead)
+    ids = [chunk_id(*key) for key in sorted(keys)]
+    assert vectors.ids == ids
+    assert len(vectors) == len(ids)
+    places = vectors.places([*ids, "article:77777:s0:p0:c0", "window:3"])
+    assert [places[id] for id in ids] == vectors.in_order().tolist()
+    assert len(places) == len(ids)
+    in_order = sorted(range(len(keys)), key=keys.__getitem__)
+    assert np.array_equal(vectors.matrix[vectors.in_order()], PackedRows.of(rows)[in_order])
+    numbers = sorted({document for document, _ in keys})
+    assert vectors.sizes([f"article:{document}" for document in [*numbers, 77777]]) == {
+        f"article:{document}": sum(key[0] == document for key in keys) for document in numbers
+    }
+    opening, first = vectors.openings()
+    assert opening.tolist() == numbers
+    assert first.tolist() == [places[chunk_id(document, 0)] for document in numbers]
+    some = {document for document in [*numbers, 77777] if chance.random() < 0.5}
+    kept = [n for n, key in enumerate(keys) if key[0] in some]
+    alone = chunk_vectors([keys[n] for n in kept], rows[kept], range(len(kept))) if kept else None
+    assert vectors.only(some).ids == [id for id in ids if number_of(id) in some]
+    assert vectors.only(some).search(question, 9) == (alone.search(question, 9) if alone else [])
+    with in_steps(5):
+        assert vectors.only(some).search(question, 9) == (alone.search(question, 9) if alone else [])
+
+
+def shuffled_documents(keys: Sequence[tuple[int, int]], chance) -> list[int]:
+    """Documents in any order, each with its rows in theirs."""
+    numbers = sorted({document for document, _ in keys})
+    chance.shuffle(numbers)
+    return [n for document in numbers for n, key in enumerate(keys) if key[0] == document]
+
+
+# Vectors of other things
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0]), max_size=30), st.integers(1, 35), st.sampled_from([-1.0, 0.3])
+)
+def test_best_is_a_sort(scores, k, least):
+    ids = [f"id{(7 * n) % 31:02}" for n in range(len(scores))]
+    expected = sorted(((id, s) for id, s in zip(ids, scores, strict=True) if s >= least), key=lambda p: (-p[1], p[0]))
+    assert best(ids, np.array(scores, np.float32), k, least) == expected[:k]
+
+
+@pytest.mark.parametrize("exact_rows", [0, 100])
+def test_search_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exact_rows: int):
+    monkeypatch.setattr("ragways.layers.vectors.EXACT_ROWS", exact_rows)
+    chance = np.random.default_rng(3)
+    matrix = chance.standard_normal((50, 8)).astype(np.float32)
+    vectors = Vectors([f"id{n}" for n in range(50)], matrix)
+    vectors.save(tmp_path, "chunks")
+    loaded = Vectors.load(tmp_path, "chunks")
+    question = matrix[7] / np.linalg.norm(matrix[7])
+    assert loaded.search(question, 5) == vectors.search(question, 5)
+    assert loaded.search(question, 1)[0][0] == "id7"
+    assert loaded.search(question, 5, minimum=0.999) == [("id7", loaded.search(question, 1)[0][1])]
+    assert loaded.search(question, 0) == []
+    assert loaded.places(["id3", "id77"]) == {"id3": 3}
+    both = loaded.searches(np.stack([question, -question]), 4, minimum=0.1, most=0.9)
+    assert both[0][0] == ("id7", float(np.float32(0.9)))
+    assert [id for id, _ in both[1]] == [id for id, _ in vectors.search(-question, 4, minimum=0.1)]
+    Vectors.stack([], [], 8).save(tmp_path, "none")
+    assert Vectors.load(tmp_path, "none").search(question, 3) == []
+
+
+@given(st.integers(0, 40), st.integers(0, 2**32 - 1), st.integers(1, 50), st.floats(0, 1), st.sampled_from([0.4, 9.0]))
+def test_searches_among_some_rows_are_sorts_of_those(rows: int, seed: int, k: int, share: float, most: float):
+    chance = np.random.default_rng(seed)
+    # Few different vectors, so that many are equal.
+    matrix = chance.standard_normal((5, 8)).astype(np.float32)[chance.integers(0, 5, rows)]
+    kept = chance.random(rows) < share
+    question = chance.standard_normal(8).astype(np.float32)
+    vectors = Vectors([f"id{(7 * n) % 41:02}" for n in range(rows)], matrix)
+    scores = np.minimum(vectors.matrix @ question, np.float32(most)).tolist()
+    expected = sorted(
+        ((vectors.ids[n], scores[n]) for n in np.flatnonzero(kept).tolist()), key=lambda pair: (-pair[1], pair[0])
+    )
+    assert vectors.only(kept).searches(question[None], k, minimum=-100.0, most=most) == [expected[:k]]
+
+
+# Sketches
+
+
+@lru_cache
+def slow_signs(dimension: int, bits: int) -> NDArray[np.int64]:
+    """Rows of Sylvester's matrix, turned by the first bits of a hash."""
+    stream = shake_256(b"sketch").digest(dimension // 8 + 1)
+    turned = [1 - 2 * (stream[n // 8] >> (7 - n % 8) & 1) for n in range(dimension)]
+    return np.array(
+        [[(1 - 2 * ((n % bits & bit).bit_count() % 2)) * turned[n] for n in range(dimension)] for bit in range(bits)]
+    )
+
+
+def slow_sums(vector: Sequence[int], bits: int) -> list[int]:
+    """The sums whose signs are a sketch."""
+    found: list[int] = (slow_signs(len(vector), bits) @ np.array(vector, np.int64)).tolist()
+    return found
+
+
+def slow_near_rows(matrix: PackedRows, question: Floats, first: int, whole: int, wanted: int) -> list[int]:
+    """The steps, row by row and bit by bit."""
+    bits = 64 * len(sketches(matrix.packed[:, :-4]))
+    upper, lower, _ = integers(question[:, None])
+    asked = slow_sums([int(number) for number in (upper * STEPS + lower)[:, 0]], bits)
+    least = sorted(map(abs, asked))[bits // 2]
+    words = sorted(range(bits // 64), key=lambda word: (-sum(map(abs, asked[64 * word : 64 * word + 64])), word))
+    rows = [slow_sums(row, bits) for row in matrix.packed[:, :-4].tolist()]
+
+    def differing(some: Sequence[int], among: Sequence[int]) -> dict[int, int]:
+        compared = [bit for word in among for bit in range(64 * word, 64 * word + 64) if abs(asked[bit]) >= least]
+        return {row: sum((rows[row][bit] > 0) != (asked[bit] > 0) for bit in compared) for row in some}
+
+    def nearest(counts: dict[int, int], wanted: int) -> list[int]:
+        limit = sorted(counts.values())[min(wanted, len(counts)) - 1]
+        return [row for row, count in counts.items() if count <= limit]
+
+    return nearest(differing(nearest(differing(range(len(rows)), words[:first]), whole * wanted), words), wanted)
+
+
+@settings(max_examples=25, deadline=None)
+@given(corpora(), st.integers(1, 12), st.integers(1, 30), st.integers(1, 4), st.integers(1, 3))
+def test_a_search_by_sketches_goes_in_three_steps(made, k: int, candidates: int, wider: int, first: int):
+    _, rows, question = made
+    matrix = PackedRows.of(rows)
+    with in_steps(candidates, whole=wider, first=first):
+        near = near_rows(sketches(matrix.packed[:, :-4]), question, k).tolist()
+    assert near == slow_near_rows(matrix, question, first, wider, max(candidates, k))
+
+
+@pytest.mark.parametrize(("dimension", "bits"), [(5, 64), (64, 64), (70, 128), (384, 512), (1500, 1024)])
+def test_a_sketch_is_signs_of_sums(dimension: int, bits: int):
+    chance = np.random.default_rng(dimension)
+    numbers = chance.integers(-127, 128, (3, dimension), dtype=np.int8)
+    words = np.stack(sketches(numbers))
+    assert words.shape == (bits // 64, 3)
+    slow = [[total > 0 for total in slow_sums(row, bits)] for row in numbers.tolist()]
+    assert np.unpackbits(np.ascontiguousarray(words.T).view(np.uint8), axis=1).astype(bool).tolist() == slow
+
+
+def test_recall_of_many_rows():
+    chance = np.random.default_rng(1)
+    rows = chance.standard_normal((3_000, 384)).astype(np.float32)
+    rows[1:] += 1.5 * rows[chance.integers(0, 40, 2_999)]
+    vectors = chunk_vectors([(n, 0) for n in range(3000)], rows, range(3000), dead=2)
+    assert is_exact(3000, 10)
+    assert recall(vectors) == 1
+    with in_steps(600):
+        assert recall(vectors) > 0.97
+    with in_steps(10):
+        assert recall(vectors) < 0.9
+
+
+# Folding
+
+
+def expected(runs: LayerRuns, question: Floats, k: int) -> Scored:
+    passages = [one for source in runs.store.sources() for one in source.passages]
+    if not passages:
+        return []
+    rows = asyncio.run(WordHashes().embed([one.searched for one in passages]))
+    keys = [(number_of(one.id), place_of(path_of(one.id))) for one in passages]
+    return sorted_hits(keys, rows, question, k, -1.0)
+
+
+def question(text: str) -> Floats:
+    vector: Floats = asyncio.run(WordHashes().embed([text]))[0]
+    return vector
+
+
+@pytest.mark.parametrize("steps", [False, True])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_a_fold_answers_as_made_from_the_same_rows(steps: bool, data: st.DataObject):
+    """To the bit: with sketches, where searches go by them, and without."""
+    text = st.lists(st.sampled_from([f"w{n}" for n in range(12)]), min_size=1, max_size=150).map(" ".join)
+    asked = [question(words) for words in ("w1", "w0 w3 w7", "w2 w5 w6 w9 w11")]
+    with TemporaryDirectory() as place, in_steps(4) if steps else nullcontext():
+        runs = LayerRuns(Path(place), VECTORS)
+        for _ in range(data.draw(st.integers(1, 6))):
+            keys = st.sampled_from([f"{n}.txt" for n in range(9)])
+            vectors = runs.run(data.draw(st.dictionaries(keys, text | st.just(""), max_size=4)))
+        made = runs.run({}, make=True)
+        for each in asked:
+            for k in (3, 40):
+                assert vectors.search(each, k) == made.search(each, k)
+                assert steps or vectors.search(each, k) == expected(runs, each, k)
+        assert vectors.ids == made.ids
+        assert vectors.matrix[vectors.in_order()].tolist() == made.matrix[made.in_order()].tolist()
+        assert runs.findings() == []
+        runs.close()
+
+
+def rows_file(runs: LayerRuns) -> Path:
+    assert runs.view is not None
+    return max(runs.view.glob("*.i8"))
+
+
+def test_rows_are_appended_and_a_quarter_removed_is_taken_out(runs: LayerRuns):
+    runs.run({f"{n}.txt": f"w{n} light" for n in range(8)})
+    first, size = rows_file(runs), rows_file(runs).stat().st_size
+    old = runs.open()
+    before = old.search(question("light"), 20)
+    runs.run({"new.txt": "harbour", "0.txt": "", "1.txt": ""})
+    assert rows_file(runs).samefile(first)
+    assert rows_file(runs).stat().st_size == size // 8 * 9
+    assert len(runs.open()) == VECTORS.count(rows_file(runs).parent, runs.store) == 7
+    runs.run({"2.txt": ""})
+    assert not rows_file(runs).samefile(first)
+    assert rows_file(runs).stat().st_size == size // 8 * 6
+    assert old.search(question("light"), 20) == before
+    assert runs.findings() == []
+
+
+def test_what_a_killed_run_appended_is_written_over(runs: LayerRuns):
+    runs.run({f"{n}.txt": f"w{n} light" for n in range(8)})
+    with rows_file(runs).open("ab") as file:
+        file.write(b"more")
+    vectors = runs.run({"new.txt": "harbour"})
+    assert vectors.search(question("harbour"), 2) == expected(runs, question("harbour"), 2)
+
+
+def test_a_document_without_vectors_is_left_out_until_there_are_some(runs: LayerRuns):
+    runs.lost = {content_hash("harbour light")}
+    assert len(runs.run({"a.txt": "harbour light", "b.txt": "the tide"})) == 1
+    assert runs.use.failed == 1
+    runs.pays = False
+    assert len(runs.run({"c.txt": "a lighthouse"})) == 1  # embeds nothing
+    runs.lost, runs.pays = set(), True
+    assert len(runs.run({})) == 3
+    assert runs.use.failed == 0
+    assert runs.findings() == []
+
+
+def test_vectors_that_the_cache_has_lost_are_made_again(runs: LayerRuns):
+    runs.run({"a.txt": "harbour light", "b.txt": "the tide"})
+    runs.cache.keep_only({})
+    vectors = runs.run({}, make=True)
+    assert vectors.search(question("tide"), 2) == expected(runs, question("tide"), 2)
+
+
+def test_vectors_of_another_length_are_refused(runs: LayerRuns):
+    runs.run({"a.txt": "harbour light"})
+    runs.cache.keep(runs.embedder.name, {content_hash("the tide"): np.ones(7, np.float32)})
+    with pytest.raises(StoreFailed, match="different lengths"):
+        runs.run({"b.txt": "the tide"})
+
+
+@pytest.mark.parametrize("name", ["vectors.json", "rows.i8", "keys.i64"])
+def test_a_damaged_file_ends_in_an_error_with_its_cure(runs: LayerRuns, name: str):
+    runs.run({"a.txt": "harbour light"})
+    file = rows_file(runs).with_name(name)
+    file.write_bytes(file.read_bytes()[:9])
+    with pytest.raises(StoreDamaged, match=name):
+        runs.open()
+    file.unlink()
+    with pytest.raises(StoreDamaged, match=name):
+        runs.open()
+
+
+def test_a_check_finds_what_does_not_hold(runs: LayerRuns):
+    with in_steps(9):
+        runs.run({f"{n}.txt": f"w{n} light" for n in range(8)})
+        with runs.store.batch() as batch:
+            batch.remove(number("1.txt"))
+            put(batch, document("other.txt", "a text"))
+        for file in (rows_file(runs), min(rows_file(runs).parent.glob("sketches-*"))):
+            content = bytearray(file.read_bytes())
+            content[5] ^= 64
+            file.write_bytes(content)
+        assert {finding.name for finding in runs.findings()} == {
+            "chunks without a vector",
+            "vectors of chunks that are not there",
+            "sketches of other vectors",
+            "vectors: vectors not of length 1",
+        }
+
+
+def test_a_check_of_other_vectors():
+    matrix = PackedRows.of(np.eye(3, 8, dtype=np.float32))
+    assert not [*check_lengths("windows", ["a", "b", "c"], matrix, "cure")]
+    assert [each.name for each in check_lengths("windows", ["a"], matrix, "cure")] == ["windows: rows and ids differ"]
+    packed = matrix.packed.copy()
+    packed[1, -4:] = np.array([np.nan], "<f4").view(np.int8)
+    [finding] = check_lengths("windows", ["a", "b", "c"], PackedRows(packed), "cure")
+    assert (finding.name, finding.example) == ("windows: vectors that are no numbers", "b")
