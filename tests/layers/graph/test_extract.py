@@ -111,6 +111,13 @@ def test_what_is_no_short_form_stays_apart() -> None:
     assert "tamsett" in {row[1] for row in found["Tide"][1]["mentions"]}  # nobody there has the longer name
 
 
+def test_a_word_that_mostly_is_a_name_by_itself_is_no_short_form_of_one_beside_it() -> None:
+    once = {"Pier": "The pier was built by Oriel Quennel. Quennel left."}
+    assert ("oriel quennel", "quennel", "short form") in other_names(once)
+    often = {f"Shore {n}": "It lies in Quennel, and Quennel is far." for n in range(3)}
+    assert "quennel" not in {other for _, other, _ in other_names(once | often)}
+
+
 def test_names_that_people_keep_apart_are_not_one_in_any_document() -> None:
     apart = [("Tamsett", "Oriel Tamsett"), ("Harbour Board", "HB")]
     assert other_names(PEOPLE, apart) & {
