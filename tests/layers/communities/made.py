@@ -14,8 +14,7 @@ from typing import Any
 from ragways.core.types import Document, Part, Structure, content_hash, document_number
 from ragways.layers.communities.layer import COMMUNITIES
 from ragways.layers.communities.read import Communities
-from ragways.layers.graph.csr import GraphArrays
-from ragways.layers.graph.fold import Entries
+from ragways.layers.graph.layer import GRAPH
 from ragways.layers.graph.names import fold, hash_of
 from ragways.layers.graph.read import Graph
 from ragways.layers.layer import Use
@@ -118,7 +117,7 @@ class MadeIndex:
                 self.view.mkdir()
             else:
                 shutil.copytree(previous, self.view)
-            Entries.make(self.store).save(self.view.parent / "graph")
+            self.make_graph()
         change = None if before is None else self.store.changes(before, "communities")
         return self._folded(self.view, change, model, fresh=fresh, pays=pays, last=last)
 
@@ -162,8 +161,18 @@ class MadeIndex:
             vectors = await self.embedder.embed(list(missing.values()))
             self.cache.keep(self.embedder.name, dict(zip(missing, vectors, strict=True)))
 
+    def make_graph(self) -> None:
+        asyncio.run(
+            GRAPH.fold(
+                self.view.parent / "graph",
+                self.store,
+                None,
+                Use(self.cache, ModelClient(None), None, self._embed, str),
+            )
+        )
+
     def graph(self) -> Graph:
-        return Graph(GraphArrays.load(self.view.parent / "graph"), self.store)
+        return GRAPH.open(self.view.parent / "graph", self.store)
 
     def open(self) -> Communities:
         return Communities(self.view, self.store)

@@ -14,7 +14,6 @@ from ragways.core.types import document_number
 from ragways.layers.communities.assign import joined_in
 from ragways.layers.communities.layer import COMMUNITIES
 from ragways.layers.communities.read import Communities, age_of
-from ragways.layers.graph.fold import Entries
 from ragways.layers.layer import CheckContext
 from tests.fakes import WordHashes
 from tests.layers.communities.made import HARBOUR, ORCHARD, MadeIndex, all_of
@@ -214,6 +213,6 @@ def test_a_check_finds_members_that_are_not_there(index: MadeIndex) -> None:
     index.put(HARBOUR | ORCHARD)
     index.fold()
     index.remove(*ORCHARD)
-    Entries.make(index.store).save(index.view.parent / "graph")
+    index.make_graph()
     names = [finding.name for finding in COMMUNITIES.check(CheckContext(index.store, None, index.view.parent))]
     assert names == ["communities of entities that are not there"]

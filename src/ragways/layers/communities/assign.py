@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.layers.communities.partition import Group, Ints, Keys, hierarchy, mixed
+from ragways.layers.communities.partition import Ints, Keys, hierarchy, mixed
 from ragways.layers.files import load_array, save_array
 from ragways.layers.graph.csr import CODES, WIDE, GraphArrays, whole_sums
 from ragways.layers.graph.walk import MILLION, Adjacency
@@ -198,13 +198,19 @@ class CommunityTree:
         return np.where(self.nodes["level"][label] == level, label, -1) if len(self.nodes) else label
 
     def inside(self, place: int) -> Ints:
-        """The places of the members of a community."""
-        below = np.zeros(len(self.nodes), np.bool_)
-        below[place] = True
-        size = 0
-        while size != (size := int(below.sum())):
-            below |= (self.nodes["parent"] >= 0) & below[self.nodes["parent"]]
-        return np.flatnonzero(below[self.members["leaf"]])
+        """The places of the members of a community, in order."""
+        order, begins = self._by_community
+        return np.sort(order[begins[place] : begins[place] + int(self.nodes["size"][place])])
+
+    @cached_property
+    def _by_community(self) -> tuple[Ints, list[int]]:
+        """Members in such an order that those of each community stand together, and where they begin."""
+        begins, free = [], [0] * (len(self.nodes) + 1)  # for the next one inside each; the last for those at the top
+        for parent, size in zip(self.nodes["parent"].tolist(), self.nodes["size"].tolist(), strict=True):
+            free[len(begins)] = free[parent]
+            begins.append(free[parent])
+            free[parent] += size
+        return np.argsort(np.array([*begins, 0])[self.members["leaf"]], kind="stable"), begins
 
     def change_since(self, found: int, joined: JoinedEntities | None = None) -> CommunityAge:
         """How many entities are new or gone since communities were found with so many, now or in another graph."""
@@ -219,25 +225,10 @@ class CommunityTree:
 
 def find(joined: JoinedEntities, settings: CommunitySettings) -> CommunityTree:
     """All communities of a graph, found anew."""
-    links = Adjacency.of_edges(len(joined), joined.left, joined.right, joined.weights / MILLION)
-    groups = hierarchy(links, joined.ids, size=settings.size, resolution=settings.resolution, seed=settings.seed)
     members = np.zeros(len(joined), MEMBER)
     members["entity"], members["count"] = joined.ids, joined.counts
-    return CommunityTree(_nodes(groups, joined.ids, members["leaf"]), members)
-
-
-def _nodes(groups: list[Group], ids: Keys, leaf: NDArray[np.int32], first: int = 0) -> NDArray[Any]:
-    """Communities from `first` on, made of entities with these ids; their places are written into `leaf`."""
-    nodes = np.zeros(len(groups), NODE)
-    marks = mixed(ids)
-    for place, group in enumerate(groups):
-        size = len(group.nodes)
-        # The same members, the same id: the sum does not depend on their order.
-        id = mixed(np.array([marks[group.nodes].sum()]) + np.uint64(size))[0]
-        nodes[place] = id, group.parent + first if group.parent >= 0 else -1, group.level, size, group.leaf
-        if group.leaf:
-            leaf[group.nodes] = first + place
-    return nodes
+    nodes, members["leaf"] = _found_among(np.arange(len(joined)), joined, settings, 0)
+    return CommunityTree(nodes, members)
 
 
 def brought_up(tree: CommunityTree, joined: JoinedEntities, settings: CommunitySettings) -> CommunityTree:
@@ -283,16 +274,21 @@ def _found_among(
     """Communities, from place `first` on, of entities that only relations among themselves join; and the place of the
     smallest that each is in.
     """
-    place = np.full(len(joined), -1)
+    place, ids = np.full(len(joined), -1), joined.ids[places]
     place[places] = np.arange(len(places))
     edges = np.flatnonzero(place[joined.left] >= 0)
     left, right = place[joined.left[edges]], place[joined.right[edges]]
     links = Adjacency.of_edges(len(places), left, right, joined.weights[edges] / MILLION)
-    groups = hierarchy(
-        links, joined.ids[places], size=settings.size, resolution=settings.resolution, seed=settings.seed
-    )
-    leaf = np.zeros(len(places), np.int32)
-    return _nodes(groups, joined.ids[places], leaf, first), leaf
+    groups = hierarchy(links, ids, size=settings.size, resolution=settings.resolution, seed=settings.seed)
+    nodes, leaf, marks = np.zeros(len(groups), NODE), np.zeros(len(places), np.int32), mixed(ids)
+    for n, group in enumerate(groups):
+        size = len(group.nodes)
+        # The same members, the same id: the sum does not depend on their order.
+        id = mixed(np.array([marks[group.nodes].sum()]) + np.uint64(size))[0]
+        nodes[n] = id, group.parent + first if group.parent >= 0 else -1, group.level, size, group.leaf
+        if group.leaf:
+            leaf[group.nodes] = first + n
+    return nodes, leaf
 
 
 def _without_empty(nodes: NDArray[Any], members: NDArray[Any]) -> CommunityTree:

@@ -69,17 +69,6 @@ def leiden(links: Adjacency, ids: Keys, *, resolution: float = 1.0, seed: int = 
     return found
 
 
-def modularity(links: Adjacency, labels: Ints, resolution: float = 1.0) -> float:
-    """Of a division of the whole graph."""
-    rows, weights = _rows(links), np.asarray(links.weights, dtype=np.float64)
-    total = weights.sum()
-    if total <= 0:
-        return 0.0
-    inside = weights[labels[rows] == labels[links.indices]].sum() / total
-    shares = np.bincount(labels, np.bincount(rows, weights, len(links))) / total
-    return float(inside - resolution * (shares**2).sum())
-
-
 def connected(links: Adjacency) -> Ints:
     """For each node, the smallest node that it is connected to."""
     return _lowest(len(links), _rows(links), links.indices)

@@ -40,7 +40,7 @@ from ragways.layers.units import work_through
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.models.tokens import count_each
 from ragways.store.cache import Cost
-from ragways.store.sentences import unpacked_sentences
+from ragways.store.source import Source
 from ragways.store.store import Store
 from ragways.store.store import number_of as document_of
 from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
@@ -71,12 +71,8 @@ class Core(NamedTuple):
     links: list[int]
 
 
-class Sentence(NamedTuple):
-    """A sentence, the same in small letters, and the number of its document."""
-
-    text: str
-    folded: str
-    document: int
+Sentence = tuple[str, int]
+"""A sentence, and the number of its document."""
 
 
 class ReportTexts:
@@ -154,21 +150,16 @@ class ReportTexts:
                     yield from self._chunk(chunk)
 
     def _read_chunk(self, chunk: int) -> tuple[Sentence, ...]:
-        arrays = self.joined.arrays
+        arrays, (low, high) = self.joined.arrays, _SENTENCE
         place = int(arrays.document_of(np.array([chunk]))[0])
-        number = int(arrays.documents[place])
-        text, sentences, chunks = self._document(number)
-        if (span := chunks.get(chunk - int(arrays.first_chunk[place]))) is None:
-            return ()
-        low, high = _SENTENCE
-        inside = (" ".join(text[s:e].split()) for s, e in sentences if s >= span[0] and e <= span[1])
-        return tuple(Sentence(t, t.casefold(), number) for t in inside if low <= len(t) <= high and _is_whole(t))
+        source = self._document(int(arrays.documents[place]))
+        passage = source.passages[chunk - int(arrays.first_chunk[place])]
+        spans = (source.text[s:e] for s, e in source.sentences if s >= passage.start and e <= passage.end)
+        inside = (" ".join(text.split()) for text in spans)
+        return tuple((text, source.number) for text in inside if low <= len(text) <= high and _is_whole(text))
 
-    def _read_document(self, number: int) -> tuple[str, list[tuple[int, int]], dict[int, tuple[int, int]]]:
-        """Its text, where its sentences are, and where its chunks are by their ordinals."""
-        [(text, sentences)] = self.store.facts("documents", "text, sentences", [number])
-        chunks = self.store.facts("chunks", "ordinal, start, end", [number])
-        return text, list(unpacked_sentences(sentences)), {ordinal: (start, end) for ordinal, start, end in chunks}
+    def _read_document(self, number: int) -> Source:
+        return next(self.store.sources([number]))
 
     def documents_naming(self, place: int, description: str = "") -> set[int]:
         """The documents that an entity's name and description come from. One that many name is known without each of
@@ -280,9 +271,10 @@ def _quoted(
         if len(name) > 1
     ]
     able: dict[str, tuple[tuple[int, ...], int]] = {}
-    for sentence in texts.sentences(links):
-        if sentence.text not in able and (named := [place for name, place in names if name in sentence.folded]):
-            able[sentence.text] = tuple(dict.fromkeys(named)), sentence.document
+    for sentence, document in texts.sentences(links):
+        folded = sentence.casefold()
+        if sentence not in able and (named := [place for name, place in names if name in folded]):
+            able[sentence] = tuple(dict.fromkeys(named)), document
     spoken: Counter[int] = Counter()
     found: list[CommunityFinding] = []
     while able and len(found) < _FINDINGS:
