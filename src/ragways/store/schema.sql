@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS infoboxes (
 
 -- Facts: what a layer extracted from one document alone (given the lexicon). `chunk` is the ordinal of a chunk.
 -- `name` is resolved within the document; `hash` is that of the name (`layers/graph/names.py`), for finding documents.
--- `kind` excludes other kinds; `meant` is a guess that excludes nothing; `way` is who found it (rules, model, import).
+-- `kind` excludes other kinds; `meant` is a guess that excludes nothing; `way` is who found it (rules, model, import); of a relation by rules, the rule too (`rules:link`).
 CREATE TABLE IF NOT EXISTS mentions (
     document INTEGER NOT NULL, chunk INTEGER NOT NULL, name TEXT NOT NULL, hash INTEGER NOT NULL, kind TEXT NOT NULL,
     meant TEXT NOT NULL, spelling TEXT NOT NULL, type TEXT NOT NULL, count INTEGER NOT NULL, way TEXT NOT NULL
@@ -68,7 +68,7 @@ CREATE TABLE IF NOT EXISTS other_names (
     document INTEGER NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL, reason TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS other_names_of_document ON other_names (document);
--- What a document says of a name, where a model or a file describes it.
+-- What a document says of a name: a model or a file, and of its own title its first sentence.
 CREATE TABLE IF NOT EXISTS descriptions (
     document INTEGER NOT NULL, chunk INTEGER NOT NULL, name TEXT NOT NULL, hash INTEGER NOT NULL, text TEXT NOT NULL
 );
