@@ -49,7 +49,8 @@ CREATE TABLE IF NOT EXISTS infoboxes (
 
 -- Facts: what a layer extracted from one document alone (given the lexicon). `chunk` is the ordinal of a chunk.
 -- `name` is resolved within the document; `hash` is that of the name (`layers/graph/names.py`), for finding documents.
--- `kind` excludes other kinds; `meant` is a guess that excludes nothing; `way` is who found it (rules, model, import); of a relation by rules, the rule too (`rules:link`).
+-- `kind` excludes other kinds; `meant` is a guess that excludes nothing; `way` is who found it (rules, model, import),
+-- and of a relation by rules the rule, too (`rules:link`).
 CREATE TABLE IF NOT EXISTS mentions (
     document INTEGER NOT NULL, chunk INTEGER NOT NULL, name TEXT NOT NULL, hash INTEGER NOT NULL, kind TEXT NOT NULL,
     meant TEXT NOT NULL, spelling TEXT NOT NULL, type TEXT NOT NULL, count INTEGER NOT NULL, way TEXT NOT NULL
