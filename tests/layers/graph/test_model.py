@@ -65,6 +65,12 @@ class Index:
                     batch.put_facts("graph", source.number, facts, GRAPH.tables, MADE)
         return sorted(done)
 
+    def used(self) -> Mapping[str, set[str]]:
+        view = self.folder / f"view{self.store.generation}"
+        view.mkdir()
+        asyncio.run(GRAPH.fold(view, self.store, None, self.use))
+        return GRAPH.used(self.store, view, self.use)
+
     def relations(self) -> set[tuple[str, str, str, str]]:
         return set(self.store.facts("relations", "subject, predicate, object, way"))
 
@@ -327,9 +333,9 @@ def test_a_split_has_the_documents_read_again_that_it_concerns_and_erasing_spare
     assert index.run({}) == ["Oriel Tamsett"]
     assert {"tamsett", "oriel tamsett"} <= index.names()
     hash = veto_hash("Oriel Tamsett", "Tamsett")
-    assert GRAPH.used(index.store, index.folder, index.use)[VETO] == {hash}
+    assert index.used()[VETO] == {hash}
     index.run({"Oriel Tamsett": ""})
-    assert GRAPH.used(index.store, index.folder, index.use)[VETO] == set()
+    assert index.used()[VETO] == set()
 
 
 def test_facts_of_every_model_are_used_as_long_as_their_passages_are_there(made: Any) -> None:
@@ -339,6 +345,6 @@ def test_facts_of_every_model_are_used_as_long_as_their_passages_are_there(made:
     index.store.db.execute("UPDATE extracted SET made = ''")
     assert index.run({"Lanner Queen": ""}, pays=False) == ["Oriel Tamsett"]  # by facts that were paid for
     [source] = index.store.sources()
-    used = GRAPH.used(index.store, index.folder, index.use)
+    used = index.used()
     [kind] = index.cache.kinds("facts:")
     assert used[kind] == {passage.key for passage in source.passages}
