@@ -366,16 +366,17 @@ class Graph:
         weights = (arrays.weights[numbers] / 1e6).tolist()
         return [Edge(*row) for row in zip(self._relations.ids(numbers), *ends, weights, strict=True)]
 
-    def relations(self, ids: Collection[str]) -> dict[str, Triplet]:
-        """Relations by id."""
+    def relations(self, ids: Collection[str], *, described: bool = True) -> dict[str, Triplet]:
+        """Relations by id. Who shows no descriptions may have them without."""
         numbers = self._relations.numbers(sorted(set(ids)))
-        return {triplet.id: triplet for triplet in self.relations_at(numbers[numbers >= 0].tolist()).values()}
+        found = self.relations_at(numbers[numbers >= 0].tolist(), described=described)
+        return {triplet.id: triplet for triplet in found.values()}
 
-    def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
+    def relations_at(self, numbers: Collection[int], *, described: bool = True) -> dict[int, Triplet]:
         """Relations by number, from 0 on; `counts` says how many there are."""
         arrays = self.arrays
         wanted = np.array(sorted(set(numbers)), np.int64)
-        texts = self._relation_texts.of(wanted)
+        texts = self._relation_texts.of(wanted, described=described)
         ids = self._relations.ids(wanted)
         subjects, objects = arrays.subjects[wanted].tolist(), arrays.objects[wanted].tolist()
         names = self._texts.of({*subjects, *objects})
@@ -735,9 +736,8 @@ class Graph:
         return frozenset(arrays.documents[np.unique(named)].tolist())
 
     def chunk_ids(self) -> list[str]:
-        """All chunks that the graph was made of, by document and place."""
-        known = self._chunks.of(np.unique(self.arrays.naming_chunks))
-        return list(known.values())
+        """All chunks of the documents that the graph was made of."""
+        return list(self._chunks.of(np.arange(self.arrays.chunks)).values())
 
     def spellings(self) -> Iterator[str]:
         """How names are written, each once."""

@@ -40,6 +40,7 @@ _STATING = 16
 """Chunks that state a relation that are read."""
 _KEPT = 20_000
 """Entities, and chunks, whose texts stay in memory."""
+_AT_ONCE = 500  # values that are given to SQLite together
 _RULES = "rules"
 
 Row = tuple[Any, ...]
@@ -214,13 +215,13 @@ class EntityTexts:
                 yield from self._matching(rows, hashes[~many], of[~many], keys)
             if many.any():
                 keys = np.concatenate([self._sample(hub) for hub in np.unique(of[many]).tolist()])
+                # The plus keeps SQLite from going by the hash, which is that of many rows.
                 query = (
-                    f"SELECT {columns} FROM json_each(?) p CROSS JOIN {table} m INDEXED BY {table}_of_document "  # noqa: S608
-                    "WHERE m.document = json_extract(p.value, '$[0]') AND m.chunk = json_extract(p.value, '$[1]') "
-                    "AND +m.hash IN (SELECT value FROM json_each(?))"
+                    f"SELECT {columns} FROM wanted CROSS JOIN {table} m "  # noqa: S608
+                    "WHERE m.document = a AND m.chunk = b AND +m.hash IN (SELECT value FROM json_each(?))"
                 )
-                chunks = json.dumps(list(places_of(self._arrays, np.unique(keys & _LOW))))
-                rows = self._store.db.execute(query, (chunks, json.dumps(hashes[many].tolist()))).fetchall()
+                chunks = list(places_of(self._arrays, np.unique(keys & _LOW)))
+                rows = rows_with(self._store, query, chunks, json.dumps(hashes[many].tolist()))
                 yield from self._matching(rows, hashes[many], of[many], keys)
 
     def _matching(self, rows: Sequence[Row], hashes: Ints, of: Ints, keys: Ints) -> Iterator[tuple[int, Row]]:
@@ -289,80 +290,74 @@ class RelationTexts:
 
     def __init__(self, arrays: GraphArrays, store: Store, meanings: Meanings) -> None:
         self._arrays, self._store, self._meanings = arrays, store, meanings
-        self._hashes: dict[str, int] = {}
 
-    def of(self, relations: Ints) -> dict[int, RelationText]:
+    def of(self, relations: Ints, *, described: bool = True) -> dict[int, RelationText]:
         """Those of these relations of which there are rows."""
         arrays = self._arrays
         first = arrays.stating_begins[relations]
         counts = np.minimum(arrays.stating_begins[relations + 1] - first, _STATING)
         places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        chunks = arrays.stating_chunks[places].tolist()
-        rows = self._rows(sorted(set(chunks)))
+        chunks = arrays.stating_chunks[places].astype(np.int64)
         ends = self._ends(np.unique(np.concatenate([arrays.subjects[relations], arrays.objects[relations]])))
-        stated: dict[int, list[Row]] = {number: [] for number in relations.tolist()}
-        parts = (relations, arrays.subjects[relations], arrays.objects[relations],
-                 arrays.predicates[arrays.relation_predicates[relations]])  # fmt: skip
+        parts = (
+            relations, arrays.subjects[relations], arrays.objects[relations],
+            arrays.predicates[arrays.relation_predicates[relations]],
+        )  # fmt: skip
         columns = (np.repeat(part, counts).tolist() for part in parts)
-        for number, subject, object, predicate, chunk in zip(*columns, chunks, strict=True):
-            one, other = ends[subject], ends[object]
-            stated[number] += (
-                row
-                for row in rows.get(chunk, ())
-                if row[12] == predicate and row[13] in one and row[14] in other
-                and self._is(subject, one, chunk, row[2], row[5]) and self._is(object, other, chunk, row[4], row[11])
-            )  # fmt: skip
-        texts = self._texts({row[0] for some in stated.values() for row in some if row[7] >= 0})
+        wanted = [
+            ((number, chunk, subject, object, predicate), (document, ordinal, one, other))
+            for number, subject, object, predicate, chunk, (document, ordinal) in zip(
+                *columns, chunks.tolist(), places_of(arrays, chunks), strict=True
+            )
+            for one in ends[subject]
+            for other in ends[object]
+        ]
+        rows = self._rows({key for _, key in wanted})
+        stated: dict[int, list[Row]] = {number: [] for number in relations.tolist()}
+        for (number, chunk, subject, object, predicate), key in wanted:
+            for row in rows.get(key, ()):
+                if hash_of(row[3]) & UNSIGNED == predicate and (
+                    (not ends[subject][row[2]] or arrays.meant(chunk, row[2], row[5]) == subject)
+                    and (not ends[object][row[4]] or arrays.meant(chunk, row[4], row[11]) == object)
+                ):
+                    stated[number].append(row)
+        quoted = {row[0] for some in stated.values() for row in some if row[7] >= 0}
+        texts = self._texts(quoted if described else ())
         found = {}
         for number, some in stated.items():
             if some:
-                said = (texts[row[0]][row[7] : row[7] + row[8]] if row[7] >= 0 else row[9] for row in some)
+                telling = some if described else ()
+                said = (texts[row[0]][row[7] : row[7] + row[8]] if row[7] >= 0 else row[9] for row in telling)
                 date = next((row[6] for row in some if row[6]), "")
                 ways = "+".join(sorted({row[10] for row in some}))
                 found[number] = RelationText(some[0][3], _first_texts(said), date, ways)
         return found
 
-    def _rows(self, chunks: Sequence[int]) -> dict[int, list[Row]]:
-        """Rows of relations by chunk, in the order of their words; hashes of the predicate and the ends come last."""
-        pairs = list(places_of(self._arrays, np.array(chunks, np.int64)))
+    def _rows(self, wanted: Collection[tuple[int, int, str, str]]) -> dict[tuple[int, int, str, str], list[Row]]:
+        """Rows of relations by document, chunk, subject and object, in the order of their words."""
         query = (
             "SELECT r.document, r.chunk, r.subject, r.predicate, r.object, r.subject_kind, r.date, r.start, r.length, "
-            "r.description, r.way, r.object_kind FROM json_each(?) p CROSS JOIN relations r "
-            "WHERE r.document = json_extract(p.value, '$[0]') AND r.chunk = json_extract(p.value, '$[1]')"
+            "r.description, r.way, r.object_kind FROM wanted CROSS JOIN relations r "
+            "WHERE r.document = a AND r.chunk = b AND r.subject = c AND r.object = d"
         )
-        known = dict(zip(pairs, chunks, strict=True))
-        found: dict[int, list[Row]] = defaultdict(list)
+        found: dict[tuple[int, int, str, str], list[Row]] = defaultdict(list)
         with store_errors(self._store.path):
-            for row in self._store.db.execute(query, (json.dumps(pairs),)).fetchall():
-                hashes = (self._hash(row[3]), self._hash(row[2]), self._hash(row[4]))
-                found[known[row[0], row[1]]].append((*row, *hashes))
+            for row in rows_with(self._store, query, list(wanted)):
+                found[row[0], row[1], row[2], row[4]].append(row)
         for rows in found.values():
             rows.sort(key=itemgetter(7, 8, 9, 6, 10))
         return found
 
-    def _ends(self, entities: Ints) -> dict[int, dict[int, bool]]:
-        """Of each entity the hashes of its names, and whether each may mean another one."""
+    def _ends(self, entities: Ints) -> dict[int, dict[str, bool]]:
+        """Of each entity its names, and whether each may mean another one."""
         names = self._meanings.names(entities)
         named = np.array([name for some in names for name in some], np.int64)
         first, end = self._meanings.namesakes(named)
         shared = iter((((end - first) > 1) | (self._arrays.articles[named] >= 0)).tolist())
-        hashes = iter(self._arrays.names[named].tolist())
         return {
-            entity: {next(hashes): next(shared) or len(some) > 1 for _ in some}
+            entity: {self._arrays.text(name): next(shared) or len(some) > 1 for name in some}
             for entity, some in zip(entities.tolist(), names, strict=True)
         }
-
-    def _is(self, entity: int, names: dict[int, bool], chunk: int, name: str, kind: str) -> bool:
-        """Whether the end of a row is this entity, which has such a name."""
-        return not names[self._hash(name)] or self._arrays.meant(chunk, name, kind) == entity
-
-    def _hash(self, text: str) -> int:
-        hash = self._hashes.get(text)
-        if hash is None:
-            if len(self._hashes) > _KEPT:
-                self._hashes.clear()
-            hash = self._hashes[text] = hash_of(text) & UNSIGNED
-        return hash
 
     def _texts(self, documents: Collection[int]) -> dict[int, str]:
         query = "SELECT number, text FROM documents WHERE number IN (SELECT value FROM json_each(?))"
@@ -384,12 +379,9 @@ class ChunkIds:
         new = [chunk for chunk in dict.fromkeys(chunks.tolist()) if chunk not in self._ids]
         if new:
             places = dict(zip(places_of(self._arrays, np.array(new, np.int64)), new, strict=True))
-            query = (
-                "SELECT c.document, c.ordinal, c.path FROM json_each(?) p CROSS JOIN chunks c "
-                "WHERE c.document = json_extract(p.value, '$[0]') AND c.ordinal = json_extract(p.value, '$[1]')"
-            )
+            query = "SELECT document, ordinal, path FROM wanted CROSS JOIN chunks WHERE document = a AND ordinal = b"
             with store_errors(self._store.path):
-                for document, ordinal, path in self._store.db.execute(query, (json.dumps(list(places)),)):
+                for document, ordinal, path in rows_with(self._store, query, list(places)):
                     self._ids[places[document, ordinal]] = f"article:{document}:{path}"
         return {chunk: self._ids[chunk] for chunk in chunks.tolist() if chunk in self._ids}
 
@@ -410,6 +402,18 @@ class ChunkIds:
                     if row is not None and begin + row[0] < end:
                         found[id] = begin + row[0]
         return found
+
+
+def rows_with(store: Store, query: str, wanted: Sequence[Row], *more: object) -> list[Row]:
+    """Rows of a query that joins a table `wanted` of these values, in columns `a`, `b`, and so on."""
+    found: list[Row] = []
+    for begin in range(0, len(wanted), _AT_ONCE):
+        some = wanted[begin : begin + _AT_ONCE]
+        columns = ", ".join("abcd"[: len(some[0])])
+        marks = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
+        values = [value for row in some for value in row]
+        found += store.db.execute(f"WITH wanted ({columns}) AS (VALUES {marks}) {query}", (*values, *more)).fetchall()
+    return found
 
 
 def places_of(arrays: GraphArrays, chunks: Ints) -> Iterator[tuple[int, int]]:
