@@ -214,7 +214,7 @@ def _hash_of_line(seed: hashlib.blake2b, ordinal: int, number: int, line: bytes)
     """Of all that a record's document is made of: a document has the number of its line, and may be called by it."""
     hash = seed.copy()
     hash.update(b"%d %d " % (ordinal, number))
-    hash.update(line)
+    hash.update(line.rstrip(b"\r\n"))
     return hash.digest()
 
 

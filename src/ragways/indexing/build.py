@@ -19,6 +19,7 @@ from ragways.core.errors import EmbedderChanged, StoreDamaged, StoreFailed, Wron
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.trace import spending
 from ragways.corpus.source import WebSource
+from ragways.indexing.diagnosis import store_figures
 from ragways.indexing.erase import Erasing
 from ragways.indexing.languages import CURE, unread_documents
 from ragways.indexing.reading import FileReader
@@ -76,6 +77,7 @@ async def _finish(run: IndexRun, folder: Path) -> None:
     await run.extract_missing()
     await run.publish(last=True, anew=run.erasing is not None)
     run.end()
+    store_figures(run.store, run.summary.added + run.summary.changed + run.summary.removed)
     _forget_pages(folder, run.store)
     if run.erasing is not None:
         run.summary.erasure = run.erasing.finish(run)

@@ -16,7 +16,7 @@ from ragways.core.errors import UsageError
 from ragways.core.plain import from_json, to_plain
 from ragways.indexing.export import replacing
 from ragways.indexing.open import Index, views_of
-from ragways.indexing.shape import WEDGES, Semantic, Structural, semantic, structural
+from ragways.indexing.shape import WEDGES, Semantic, Structural, semantic, structural, without_loops
 from ragways.store.store import Store
 
 FILE = "diagnosis.json"
@@ -70,7 +70,9 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class StoredFigures:
-    """Quick figures that a large index stores; of which layers, and how many documents came, went or changed since."""
+    """Quick figures that a large index stores. `layers` are those it had then, and their settings; `changed` is
+    how many documents came, went or changed since.
+    """
 
     figures: Diagnosis
     layers: str
@@ -97,14 +99,16 @@ def store_figures(store: Store, changed: int) -> None:
 
     Called by a run when its views are published. `changed`: documents that it put or removed.
     """
-    layers, known = store.meta().get("layers", ""), StoredFigures.of(store)
+    index, known, meta = Index(store, views_of(store)), StoredFigures.of(store), store.meta()
+    shown = index.views.layers if index.views is not None else {}
+    layers = " ".join(f"{name} {meta.get(f'settings:{name}', '')}" for name in sorted(index.layers))
     if known is not None:
         known = replace(known, changed=known.changed + changed)
     if known is None or not known.hold or known.layers != layers:
-        large = store.count("chunks") >= STORED_FROM
-        known = StoredFigures(diagnose(Index(store, views_of(store)), quick=True), layers, 0) if large else None
+        measurable = store.count("chunks") >= STORED_FROM and (index.layers & {"vectors", "graph"}).issubset(shown)
+        known = StoredFigures(diagnose(index, quick=True), layers, 0) if measurable else None
     value = "" if known is None else json.dumps(to_plain(known))
-    if store.meta().get(_META, "") != value:
+    if meta.get(_META, "") != value:
         store.set_meta({_META: value})
 
 
@@ -137,7 +141,8 @@ def known_diagnosis(index: Index) -> Diagnosis:
 
 def _structure(index: Index, seed: int, wedges: int) -> Structural:
     graph, relations = index.graph, index.graph.counts()["relations"]
-    return structural(graph.in_order, relations=relations, relation_types=graph.predicates, seed=seed, wedges=wedges)
+    links = without_loops(graph.in_order)
+    return structural(links, relations=relations, relation_types=graph.predicates, seed=seed, wedges=wedges)
 
 
 def save(folder: Path, diagnosis: Diagnosis) -> Path | None:

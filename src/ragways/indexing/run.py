@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, SettingsError
@@ -31,6 +32,9 @@ from ragways.models.client import ModelClient
 from ragways.store.cache import WorkCache
 from ragways.store.source import Source
 from ragways.store.store import Batch, Change, Facts, Store
+
+if TYPE_CHECKING:
+    from ragways.layers.lexicon import Lexicon
 
 BATCH = 500
 """Documents of a batch, and so lost at most when a run is killed: what was paid for them is not."""
@@ -56,8 +60,11 @@ class IndexRun:
         self.erasing: Erasing | None = None
         """Notes documents before they go, where they are to be erased."""
         self._working = "vectors"
+        self._failed: dict[str, set[int]] = defaultdict(set)
+        """Documents, by layer, that could not be extracted in this run: the next one tries again."""
         self._waiting: list[FileChange] = []
-        self._size = 0
+        self._count = self._size = 0
+        """Documents among them, and their characters."""
         self._views: Views | None = None
         self._unfinished = bool(self.meta.get("unfinished"))
         self._published = time.monotonic()
@@ -69,26 +76,30 @@ class IndexRun:
 
     # Before
 
-    async def prepare(self, recipe: Recipe, fresh: frozenset[str] = frozenset()) -> None:
-        """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+    async def take_up(self, recipe: Recipe) -> dict[str, str]:
+        """Take up the recipe, and write nothing yet; what is to be remembered of it."""
         self.names |= recipe.layers
-        self.use.pays, self.fresh = True, fresh
+        self.use.pays = True
         self.use.model = recipe.model(self.cache)
         wanted = {"chunking": recipe.chunking.name, "chunk_titles": str(recipe.chunking.title)}
         if "vectors" in self.names:
             self.embedding = Embedding(await recipe.embedder(), self.cache)
             self.use.embedder = self.embedding.embedder
             wanted |= {"embedder": self.use.embedder.name, "dimension": str(self.use.embedder.dimension)}
-        if self.store.files:
-            for key in ("embedder", "chunking"):
-                if self.meta.get(key, wanted.get(key)) != wanted.get(key, self.meta.get(key)):
-                    raise EmbedderChanged(
-                        f"this index was built with {key} {self.meta[key]}, and the settings now say {wanted[key]}",
-                        "set it back, choose another folder with --index, or build anew with --rebuild",
-                    )
         self._take_settings(recipe.settings)
         wanted |= {f"settings:{name}": each.model_dump_json() for name, each in self.use.settings.items()}
-        wanted |= {"layers": " ".join(sorted(self.names)), "rows": self.meta.get("rows") or uuid4().hex}
+        return wanted | {"layers": " ".join(sorted(self.names)), "rows": self.meta.get("rows") or uuid4().hex}
+
+    async def prepare(self, recipe: Recipe, fresh: frozenset[str] = frozenset()) -> None:
+        """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+        wanted = await self.take_up(recipe)
+        self.fresh = fresh
+        for key in ("embedder", "chunking") if self.store.files else ():
+            if self.meta.get(key, wanted.get(key)) != wanted.get(key, self.meta.get(key)):
+                raise EmbedderChanged(
+                    f"this index was built with {key} {self.meta[key]}, and the settings now say {wanted[key]}",
+                    "set it back, choose another folder with --index, or build anew with --rebuild",
+                )
         self._note(wanted)
 
     def _take_settings(self, given: Mapping[str, LayerSettings]) -> None:
@@ -122,13 +133,13 @@ class IndexRun:
 
     async def read(self, reader: FileReader) -> None:
         """Bring the rows up to date with the files."""
-        self._open_lexicon()
+        self.open_lexicon()
         try:
             for change in reader.changes():
                 self._waiting.append(change)
                 if isinstance(change, ReadDocument):
-                    self._size += len(change.source.text)
-                    if self._size >= BATCH_CHARACTERS or len(self._waiting) >= BATCH:
+                    self._count, self._size = self._count + 1, self._size + len(change.source.text)
+                    if self._size >= BATCH_CHARACTERS or self._count >= BATCH:
                         await self._flush()
             self._waiting += [EmptyFile(key) for key in reader.vanished()]
             await self._flush()
@@ -139,8 +150,8 @@ class IndexRun:
         """Extract what waits, and apply it: a document is stored with the facts of all layers that can be asked. Once
         the budget is spent, those are stored for which nothing more has to be paid.
         """
-        layers = [layer for layer in self.layers if _has_facts(layer) and self._is_ready(layer)]
-        waiting, self._waiting, self._size = self._waiting, [], 0
+        layers = [layer for layer in self.layers if has_facts(layer) and self._is_ready(layer)]
+        waiting, self._waiting, self._count, self._size = self._waiting, [], 0, 0
         documents = [change.source for change in waiting if isinstance(change, ReadDocument)]
         facts: dict[int, dict[str, Facts | None]] = {document.number: {} for document in documents}
         stop: BudgetExceeded | None = None
@@ -175,9 +186,11 @@ class IndexRun:
             try:
                 with self._budget():
                     found = await layer.extract(documents, self.use)
-                return {document.number: each for document, each in zip(documents, found, strict=True)}, None
+                facts = {document.number: each for document, each in zip(documents, found, strict=True)}
+                self._failed[layer.name] |= {number for number, each in facts.items() if each is None}
+                return facts, None
             except BudgetExceeded as stop:
-                facts: dict[int, Facts | None] = {}
+                facts = {}
                 for document in documents:
                     try:
                         with spending(Budget(calls=0)):
@@ -255,7 +268,13 @@ class IndexRun:
         """What the facts of a layer are made with now."""
         lexicon = self.use.lexicon if layer.reads_lexicon else None
         epoch = lexicon.epoch if lexicon is not None else ""
-        return content_hash(layer.version, layer.facts_made_with(self.use.settings[layer.name]), epoch)
+        settings = layer.facts_made_with(self.use.settings[layer.name])
+        return content_hash(layer.version, settings, epoch, self._embedder)
+
+    @property
+    def _embedder(self) -> str:
+        """The name of the embedder: a layer may embed where the index has vectors, and do without where it has none."""
+        return self.use.embedder.name if self.use.embedder is not None else self.meta.get("embedder", "")
 
     def _is_ready(self, layer: Layer) -> bool:
         return self.use.lexicon is not None or not layer.reads_lexicon
@@ -264,20 +283,22 @@ class IndexRun:
         """Note which layers have not extracted all documents any more."""
         stored = list(facts)
         for layer in self.layers:
-            if _has_facts(layer) and any(each.get(layer.name) is None for each in stored):
+            if has_facts(layer) and any(each.get(layer.name) is None for each in stored):
                 self._note({f"whole:{layer.name}": ""})
 
     async def extract_missing(self) -> None:
         """Have every layer extract the documents that it has no facts of, or others than it would make now."""
         self._renew_lexicon()
         for layer in self.layers:
-            if not (_has_facts(layer) and self._is_ready(layer)) or not (self.use.pays or layer.reads_lexicon):
+            if not (has_facts(layer) and self._is_ready(layer)) or not (self.use.pays or layer.reads_lexicon):
                 continue
             made = self.facts_made(layer)
             whole = self.meta.get(f"whole:{layer.name}") == made
             again = set(layer.unfinished(self.store, self.use)) if self.use.pays else set()
             missing = [] if whole else self.store.not_extracted(layer.name, made)
-            if await self._extract_rows(layer, made, sorted(again.union(missing))) and not whole:
+            failed = self._failed[layer.name]
+            numbers = [number for number in sorted(again.union(missing)) if number not in failed]
+            if await self._extract_rows(layer, made, numbers) and not (whole or failed):
                 self._note({f"whole:{layer.name}": made})
 
     async def _extract_rows(self, layer: Layer, made: str, numbers: Sequence[int]) -> bool:
@@ -303,16 +324,17 @@ class IndexRun:
     def _reads_lexicon(self) -> bool:
         return any(layer.reads_lexicon for layer in self.layers)
 
-    def _open_lexicon(self) -> None:
+    def open_lexicon(self) -> Lexicon | None:
+        """That of the last epoch, where a layer reads it and there is one."""
         if self.use.lexicon is None and self._reads_lexicon():
             from ragways.layers.lexicon import Lexicon
 
             self.use.lexicon = Lexicon.open(self.store, self.store.folder)
+        return self.use.lexicon
 
     def _renew_lexicon(self) -> None:
         """Make the lexicon anew where the corpus has doubled or halved since, or it is asked for."""
-        self._open_lexicon()
-        lexicon = self.use.lexicon
+        lexicon = self.open_lexicon()
         due = self.use.pays and (lexicon is None or lexicon.is_due(self.store))
         if not self._reads_lexicon() or not (due or "lexicon" in self.fresh):
             return
@@ -336,7 +358,7 @@ class IndexRun:
         began = time.monotonic()
         before = None if anew else self._newest_views()
         plan = {layer: self._change(layer, before) for layer in self.layers}
-        self.use.fresh = self.fresh if last else frozenset()
+        self.use.last, self.use.fresh = last, self.fresh if last else frozenset()
         again = bool(last and (self.fresh or (self.use.pays and self._unfinished)))
         stale = [layer for layer, change in plan.items() if change is None or change or again]
         if not stale and before is not None and set(before.layers) == self.names:
@@ -390,7 +412,7 @@ class IndexRun:
 
     def view_made(self, layer: Layer) -> str:
         """What a view is made with now, and those that it is made of."""
-        parts = [self.meta.get("embedder", "")]
+        parts = [self._embedder]
         for each in self.layers:
             if each.name in self._with_needs(layer):
                 parts += [each.name, each.version, each.view_made_with(self.use.settings[each.name])]
@@ -462,7 +484,7 @@ class IndexRun:
         self.store.finish()
 
 
-def _has_facts(layer: Layer) -> bool:
+def has_facts(layer: Layer) -> bool:
     """Whether a layer extracts anything; others have views alone."""
     return type(layer).extract is not Layer.extract
 

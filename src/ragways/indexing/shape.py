@@ -6,14 +6,17 @@ What takes too long for all is taken from a sample, and called one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.layers.graph.walk import Adjacency
 from ragways.store.packed import Matrix
+
+if TYPE_CHECKING:
+    from ragways.layers.graph.walk import Adjacency
 
 POINTS = 10_000
 """Points whose neighbours are sought among each other: time grows with the square."""
@@ -75,6 +78,14 @@ class Structural:
     mean_clustering: float | None
     """Over all nodes; one with fewer than two neighbours counts as 0."""
     clustering_of: SampledPart
+
+
+def without_loops(links: Adjacency) -> Adjacency:
+    """The same graph without what joins a node to itself, or weighs nothing."""
+    rows = np.repeat(np.arange(len(links)), np.diff(links.indptr))
+    stay = (rows != links.indices) & (links.weights > 0)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[stay], minlength=len(links)))]).astype(np.int64)
+    return replace(links, indptr=indptr, indices=links.indices[stay], weights=links.weights[stay])
 
 
 def structural(

@@ -27,6 +27,7 @@ from tests.fakes import WordHashes
 
 TABLES = ("mentions", "relations", "other_names", "descriptions")
 _NAME = re.compile(r"[A-Z]\w+ [A-Z]\w+|\b1[89]\d\d\b")
+_TYPED = re.compile(r"([A-Z]\w+ [A-Z]\w+) \((\w+)\)")
 _SENTENCE = re.compile(r"[^.]+\.")
 
 HARBOUR = {
@@ -48,11 +49,14 @@ FAR = {
 
 
 def facts(text: str) -> dict[str, list[tuple[object, ...]]]:
-    """Names are two capital words, or years; what stands in a sentence with another one is joined to it."""
+    """Names are two capital words, or years; what stands in a sentence with another one is joined to it. A type stands
+    in brackets behind a name.
+    """
+    types = {fold(name): type for name, type in _TYPED.findall(text)}
     names = [fold(name) for name in _NAME.findall(text)]
     spelled = {fold(name): name for name in _NAME.findall(text)}
     mentions = [
-        (0, name, hash_of(name), kind_of(name), "", spelled[name], kind_of(name), names.count(name), "rules")
+        (0, name, hash_of(name), kind_of(name), "", spelled[name], types.get(name, ""), names.count(name), "rules")
         for name in dict.fromkeys(names)
     ]
     relations = [

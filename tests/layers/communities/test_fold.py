@@ -169,6 +169,18 @@ def test_a_report_is_hidden_as_soon_as_a_document_that_it_was_written_from_chang
     assert read.tokens_of_level(0) == harbour.tokens
 
 
+def test_what_only_a_removed_document_called_somebody_is_in_no_report(index: MadeIndex) -> None:
+    index.put({f"d{n}": f"Hub Centre met Name {chr(65 + n)}a in a very long street." for n in range(20)})
+    index.put({**clubs(), "type": "Hub Centre (xylographer) | Name Aa."})  # no sentence that is quoted
+    index.fold()
+    assert "Hub Centre (xylographer)" in str(all_of(index.open()))
+    index.remove("type")
+    index.fold()
+    assert age_of(index.view).found == 81, "communities are not found anew"
+    assert "xylographer" not in str(all_of(index.open()))
+    assert "Hub Centre" in str(all_of(index.open()))
+
+
 def test_a_filter_shows_communities_whose_members_no_other_document_names(index: MadeIndex) -> None:
     index.put({**clubs(3), "more": "Ada Cluba met Old Friend."})
     index.fold()
@@ -215,4 +227,4 @@ def test_a_check_finds_members_that_are_not_there(index: MadeIndex) -> None:
     index.remove(*ORCHARD)
     index.make_graph()
     names = [finding.name for finding in COMMUNITIES.check(CheckContext(index.store, None, index.view.parent))]
-    assert names == ["communities of entities that are not there"]
+    assert names == ["entities that communities lack or should not have"]

@@ -28,7 +28,6 @@ MEMBER = np.dtype([("entity", "<u8"), ("leaf", "<i4"), ("count", "<i4"), ("new",
 """An entity: the place of the smallest community that it is in, how often documents name it, and whether it came after
 all communities were found.
 """
-_DIGITS = 16
 
 
 def community_id(number: int) -> str:
@@ -37,11 +36,6 @@ def community_id(number: int) -> str:
 
 def entity_id(number: int) -> str:
     return f"entity:{number:016x}"
-
-
-def number_of(id: str) -> int:
-    """The number in an id of a community or an entity."""
-    return int(id[-_DIGITS:], 16)
 
 
 @dataclass(frozen=True)
@@ -144,10 +138,6 @@ class CommunityTree:
     members: NDArray[Any]
 
     @classmethod
-    def none(cls) -> CommunityTree:
-        return cls(np.zeros(0, NODE), np.zeros(0, MEMBER))
-
-    @classmethod
     def load(cls, view: Path) -> CommunityTree:
         return cls(load_array(view / _NODES), load_array(view / _MEMBERS))
 
@@ -202,10 +192,23 @@ class CommunityTree:
         order, begins = self._by_community
         return np.sort(order[begins[place] : begins[place] + int(self.nodes["size"][place])])
 
+    def entities(self, place: int) -> Keys:
+        """The numbers of the ids of the members of a community, in order."""
+        found: Keys = self.members["entity"][self.inside(place)]
+        return found
+
+    def places(self, entities: Keys) -> Ints:
+        """The places of those of these entities that are members."""
+        there = self.members["entity"]
+        at = np.searchsorted(there, entities)
+        found: Ints = at[np.append(there, np.uint64(0))[at] == entities]
+        return found
+
     @cached_property
     def _by_community(self) -> tuple[Ints, list[int]]:
         """Members in such an order that those of each community stand together, and where they begin."""
-        begins, free = [], [0] * (len(self.nodes) + 1)  # for the next one inside each; the last for those at the top
+        begins: list[int] = []
+        free = [0] * (len(self.nodes) + 1)  # for the next one inside each; the last for those at the top
         for parent, size in zip(self.nodes["parent"].tolist(), self.nodes["size"].tolist(), strict=True):
             free[len(begins)] = free[parent]
             begins.append(free[parent])

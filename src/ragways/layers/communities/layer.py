@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
-from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +14,8 @@ from numpy.typing import NDArray
 from ragways.core.errors import BudgetExceeded
 from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
-from ragways.layers.communities.assign import CommunityTree, JoinedEntities, brought_up, entity_id, find, joined_in
+from ragways.layers.communities.assign import CommunityTree, brought_up, entity_id, find, joined_in
+from ragways.layers.communities.partition import Keys
 from ragways.layers.communities.read import STATE, VECTORS, Communities, CommunityState
 from ragways.layers.communities.report import ReportTable, read_reports
 from ragways.layers.communities.reports import ReportTexts, ReportWriter, kind_of
@@ -96,53 +94,32 @@ class CommunityLayer(Layer):
 
     def check(self, context: CheckContext) -> Iterator[Finding]:
         view, cure = context.views / self.name, context.cure_of_view
-        tree = CommunityTree.load(view)
-        graph = joined_in(view)
-        for name, examples in chain(_unsound(tree), _strangers(tree, graph)):
-            yield from findings(name, "error", examples, cure)
+        tree, joined = CommunityTree.load(view), joined_in(view)
+        yield from findings("communities that are no tree of all their members", "error", _unsound(tree), cure)
+        apart = np.setxor1d(tree.members["entity"], joined.ids)
+        yield from findings("entities that communities lack or should not have", "error", map(entity_id, apart), cure)
         with closing(read_reports(view)) as db:
             reports = {row[0] for row in db.execute("SELECT id FROM reports")}
             broken = [row[0] for row in db.execute("PRAGMA quick_check") if row[0] != "ok"]
         yield from findings("a table of reports that is damaged", "error", broken, cure)
-        lost = sorted(reports.difference(tree.ids))
-        yield from findings("reports of communities that are not there", "error", lost, cure)
+        lost = reports.difference(tree.ids)
         if (view / f"{VECTORS}.npy").is_file():
-            lost = sorted(set(Vectors.load(view, VECTORS).ids) - reports)
-            yield from findings("vectors of reports that are not there", "error", lost, cure)
+            lost |= set(Vectors.load(view, VECTORS).ids) - reports
+        yield from findings("reports, or vectors of them, of what is not there", "error", sorted(lost), cure)
         if len(tree.members):
             context.figures["new_entities_in_communities"] = float(tree.members["new"].mean())
 
 
-def _unsound(tree: CommunityTree) -> Iterator[tuple[str, Iterable[str]]]:
-    """Communities that are no tree whose leaves have all members."""
+def _unsound(tree: CommunityTree) -> Iterable[str]:
+    """Communities whose parent is not above them, or that have other members than they say."""
     nodes, leaf = tree.nodes, tree.members["leaf"]
-    places = np.arange(len(nodes))
-    inner = nodes["parent"] >= 0
-    behind = (nodes["parent"] >= places) | (inner & (nodes["level"] != nodes["level"][nodes["parent"]] + 1))
-    yield "communities whose parent is not there", _ids(tree, places[behind])
-    apart = (leaf < 0) | (leaf >= len(nodes))
-    apart[~apart] = ~nodes["leaf"][leaf[~apart]]
-    yield "members of communities that are not there", _entities(tree, apart)
-    if not behind.any() and not apart.any():
-        sizes = np.bincount(leaf, minlength=len(nodes))
-        for place in places[inner][::-1].tolist():
-            sizes[nodes["parent"][place]] += sizes[place]
-        yield "communities that have other members than they say", _ids(tree, places[sizes != nodes["size"]])
-
-
-def _strangers(tree: CommunityTree, graph: JoinedEntities) -> Iterator[tuple[str, Iterable[str]]]:
-    strange = ~np.isin(tree.members["entity"], graph.ids)
-    yield "communities of entities that are not there", _entities(tree, strange)
-    missing = graph.ids[~np.isin(graph.ids, tree.members["entity"])]
-    yield "entities without a community", map(entity_id, missing.tolist())
-
-
-def _ids(tree: CommunityTree, places: Sequence[int]) -> Iterable[str]:
-    return [tree.ids[int(place)] for place in places]
-
-
-def _entities(tree: CommunityTree, which: NDArray[np.bool_]) -> Iterable[str]:
-    return map(entity_id, tree.members["entity"][which].tolist())
+    parents, places = nodes["parent"], np.arange(len(nodes))
+    wrong = (parents >= places) | ((parents >= 0) & (nodes["level"] != nodes["level"][parents] + 1))
+    sizes = np.bincount(leaf[(leaf >= 0) & (leaf < len(nodes))], minlength=len(nodes))
+    wrong |= (sizes > 0) != nodes["leaf"]
+    for place in places[parents >= 0][::-1].tolist():
+        sizes[parents[place]] += sizes[place]
+    return [tree.ids[place] for place in np.flatnonzero(wrong | (sizes != nodes["size"])).tolist()]
 
 
 def _by_model(use: Use) -> bool:
@@ -206,84 +183,40 @@ class _Fold:
 
     def _drop_stale(self, table: ReportTable, texts: ReportTexts, kind: str, *, anew: bool) -> None:
         """Drop the reports that are to be written anew; of communities found anew, rules write all of them."""
-        if self._before is None or self._before.kind != kind or (anew and not kind):
+        old, tree = self._old, texts.tree
+        if old is None or self._before is None or self._before.kind != kind or (anew and not kind):
             table.drop(table.ids())
             return
         table.drop(table.of_documents({*self._change.added, *self._change.removed}))
+        left = _around(old, ~np.isin(old.members["entity"], tree.members["entity"]))
         if anew:
-            self._give_to_heirs(table, texts.tree)
+            _give_to_heirs(table, tree)
         else:
-            self._drop_of_others(table, texts.tree)
+            came = ~np.isin(tree.members["entity"], old.members["entity"])
+            table.drop(table.ids().difference(tree.place_of))
+            members = table.members(left | _around(tree, came))
+            table.drop(id for id, before in members.items() if not _likeness(before, tree, tree.place_of[id]))
         if self._change.removed:
-            self._drop_altered(table, texts)
+            self._drop_altered(table, left, old, texts)
 
-    def _give_to_heirs(self, table: ReportTable, tree: CommunityTree) -> None:
-        """Let a report be that of the community found anew with nearly the same members, and drop the others."""
-        members, lines = table.members(), table.lines()
-        heirs: dict[str, tuple[float, str]] = {}
-        for id, before in sorted(members.items()):
-            places = np.searchsorted(tree.members["entity"], before).clip(max=max(0, len(tree.members) - 1))
-            stayed = places[tree.members["entity"][places] == before] if len(tree.members) else places[:0]
-            leaves, counts = np.unique(tree.members["leaf"][stayed], return_counts=True)
-            shared: dict[int, int] = {}
-            for leaf, count in zip(leaves.tolist(), counts.tolist(), strict=True):
-                for place in tree.chain(leaf):
-                    shared[place] = shared.get(place, 0) + count
-            for place, count in shared.items():
-                size = int(tree.nodes["size"][place])
-                alike = count / (size + len(before) - count)
-                able = count >= _STAYS * len(before) and size <= _GROWTH * len(before)
-                if able and (alike, id) > heirs.get(tree.ids[place], (0.0, "")):
-                    own = set(tree.members["entity"][tree.inside(place)].tolist())
-                    if own.issuperset(lines[id]):
-                        heirs[tree.ids[place]] = alike, id
-        moved: dict[str, str] = {}
-        for heir, (_, id) in sorted(heirs.items(), key=lambda each: (-each[1][0], each[0])):
-            moved.setdefault(id, heir)
-        table.drop(members.keys() - moved.keys())
-        table.move({id: heir for id, heir in moved.items() if id != heir})
-
-    def _drop_of_others(self, table: ReportTable, tree: CommunityTree) -> None:
-        """Drop reports of communities that are gone, or have too few of the members that they had, or too many more."""
-        written = table.ids()
-        gone = {id for id in written if id not in tree.place_of}
-        came = ~np.isin(tree.members["entity"], self._members_before["entity"])
-        for id, before in table.members((self._left | _around(tree, came)) & written - gone).items():
-            now = tree.members["entity"][tree.inside(tree.place_of[id])]
-            stayed = len(np.intersect1d(now, before, assume_unique=True))
-            if stayed < _STAYS * len(before) or len(now) > _GROWTH * len(before):
-                gone.add(id)
-        table.drop(gone)
-
-    def _drop_altered(self, table: ReportTable, texts: ReportTexts) -> None:
-        """Drop reports that show an entity otherwise than it is now: nothing stays that only removed documents said."""
-        joined, before = self._joined, self._members_before
-        at = np.searchsorted(before["entity"], joined.ids).clip(max=max(0, len(before) - 1))
+    def _drop_altered(self, table: ReportTable, left: set[str], old: CommunityTree, texts: ReportTexts) -> None:
+        """Drop reports that show an entity otherwise than it is now: nothing stays that only removed documents said.
+        `left` are communities that some members have left.
+        """
+        joined, before = self._joined, old.members
+        _, was, now = np.intersect1d(before["entity"], joined.ids, assume_unique=True, return_indices=True)
         altered = joined.named_in(frozenset(self._change.added))
-        if len(before):
-            altered |= (before["entity"][at] != joined.ids) | (before["count"][at] != joined.counts)
-        shown = table.lines(self._left | _around(texts.tree, altered))
-        places = {int(joined.ids[place]): place for place in np.flatnonzero(altered).tolist()}
-        entities = {entity for lines in shown.values() for entity in lines}
-        gone = entities.difference(joined.ids[np.isin(joined.ids, np.array(sorted(entities), np.uint64))].tolist())
-        now = texts.line_sums([place for entity, place in places.items() if entity in entities])
+        altered[now] |= before["count"][was] != joined.counts[now]
+        shown = table.lines(left | _around(texts.tree, altered))
+        entities = np.array(sorted({entity for lines in shown.values() for entity in lines}), np.uint64)
+        there = texts.tree.places(entities)
+        sums = texts.line_sums(there[altered[there]].tolist())
+        gone = {entity: set[int]() for entity in set(entities.tolist()).difference(joined.ids[there].tolist())}
+        now_shown = gone | {int(joined.ids[place]): lines for place, lines in sums.items()}
         table.drop(
             id
             for id, lines in shown.items()
-            if any(each in gone or (each in places and line not in now[places[each]]) for each, line in lines.items())
-        )
-
-    @property
-    def _members_before(self) -> NDArray[Any]:
-        return CommunityTree.none().members if self._old is None else self._old.members
-
-    @cached_property
-    def _left(self) -> set[str]:
-        """Ids of the communities that some members have left."""
-        return (
-            set()
-            if self._old is None
-            else _around(self._old, ~np.isin(self._members_before["entity"], self._joined.ids))
+            if any(line not in now_shown.get(entity, (line,)) for entity, line in lines.items())
         )
 
     # Vectors
@@ -291,6 +224,9 @@ class _Fold:
     async def _embed(self, table: ReportTable) -> int:
         """Give every report its vector, where the index has vectors; how many are missing."""
         if "vectors" not in self._use.layers:
+            return 0
+        made = (self._view / f"{VECTORS}.npy").is_file()
+        if made and not table.changed and self._before is not None and not self._before.missing:
             return 0
         meta, hashes = self._store.meta(), table.hashes()
         known = self._use.cache.known(meta["embedder"], hashes.values())
@@ -300,8 +236,6 @@ class _Fold:
                 await self._use.embed({hashes[id]: row.report.embedded for id, row in table.written(missing).items()})
             except BudgetExceeded as stop:
                 self._use.fail(stop.message)
-        elif not table.changed and self._before is not None and not self._before.missing:
-            return 0
         vectors = self._use.cache.vectors(meta["embedder"], hashes.values())
         ids = [id for id in sorted(hashes) if hashes[id] in vectors]
         stacked = Vectors.stack(ids, [vectors[hashes[id]] for id in ids], int(meta["dimension"]))
@@ -313,6 +247,33 @@ def _around(tree: CommunityTree, members: NDArray[np.bool_]) -> set[str]:
     """Ids of all communities that these members are in."""
     leaves = np.unique(tree.members["leaf"][members]).astype(np.int64)
     return {tree.ids[place] for place in tree.around(leaves).tolist()}
+
+
+def _likeness(before: Keys, tree: CommunityTree, place: int) -> float:
+    """How alike the members of a community are to those that a report was written from; 0 where it does not stay."""
+    size = int(tree.nodes["size"][place])
+    if size > _GROWTH * len(before):
+        return 0.0
+    stayed = len(np.intersect1d(before, tree.entities(place), assume_unique=True))
+    return stayed / (len(before) + size - stayed) if stayed >= _STAYS * len(before) else 0.0
+
+
+def _give_to_heirs(table: ReportTable, tree: CommunityTree) -> None:
+    """Let a report be that of the community found anew with nearly the same members, and drop the others."""
+    members, lines = table.members(), table.lines()
+    able = []
+    for id, before in members.items():
+        if len(places := tree.places(before)):
+            for place in tree.chain(int(np.bincount(tree.members["leaf"][places]).argmax())):
+                alike = _likeness(before, tree, place)
+                if alike and set(lines[id]).issubset(tree.entities(place).tolist()):
+                    able.append((-alike, id, tree.ids[place]))
+    heirs: dict[str, str] = {}
+    for _, id, heir in sorted(able):
+        if id not in heirs.values():
+            heirs.setdefault(heir, id)
+    table.drop(members.keys() - heirs.values())
+    table.move({id: heir for heir, id in heirs.items() if id != heir})
 
 
 COMMUNITIES = CommunityLayer()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,6 @@ from ragways.layers.communities.assign import (
     CommunityTree,
     entity_id,
     joined_in,
-    number_of,
 )
 from ragways.layers.communities.report import FILE, CommunityReport, read_reports
 from ragways.layers.files import load_json
@@ -28,7 +28,7 @@ from ragways.store.store import Store
 
 STATE = "state.json"
 VECTORS = "reports"
-_ENTITY = "entity:"
+_ENTITY = re.compile("entity:([0-9a-f]{16})")
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _ROW = "id, title, summary, rank, way, tokens"
 
@@ -131,13 +131,12 @@ class Communities:
 
     def _chains(self, ids: Iterable[str]) -> dict[str, list[int]]:
         """Of each entity the communities that it is in, from the smallest on."""
-        members, found = self._tree.members, {}
-        for id in ids:
-            number = _number(id, _ENTITY)
-            at = int(np.searchsorted(members["entity"], np.uint64(number)))
-            if number and at < len(members) and int(members["entity"][at]) == number:
-                found[id] = [place for place in self._tree.chain(int(members["leaf"][at])) if self._seen[place]]
-        return found
+        tree = self._tree
+        wanted = np.array(sorted({int(match[1], 16) for match in map(_ENTITY.fullmatch, ids) if match}), np.uint64)
+        leaves = tree.members[tree.places(wanted)][["entity", "leaf"]].tolist()
+        return {
+            entity_id(entity): [place for place in tree.chain(leaf) if self._seen[place]] for entity, leaf in leaves
+        }
 
     def communities(self, ids: Collection[str]) -> dict[str, Community]:
         """By id; an id that is not there is left out."""
@@ -152,7 +151,7 @@ class Communities:
         place = self._tree.place_of.get(id)
         if place is None or not self._seen[place]:
             return []
-        return [entity_id(number) for number in self._tree.members["entity"][self._tree.inside(place)].tolist()]
+        return [entity_id(number) for number in self._tree.entities(place).tolist()]
 
     def _found(self, places: Collection[int]) -> list[Community]:
         """The communities at these places, by rank."""
@@ -226,11 +225,3 @@ class Communities:
         with store_errors(self._view / FILE):
             rows = self._db.execute(query, (json.dumps(sorted(set(ids) - hidden)),))
             yield from rows
-
-
-def _number(id: str, prefix: str) -> int:
-    """The number of an id; 0, which nothing has, of what is no such id."""
-    try:
-        return number_of(id) if id.startswith(prefix) and len(id) == len(prefix) + 16 else 0
-    except ValueError:
-        return 0

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
-from ragways.core.runtime import Progress, told
+from ragways.core.runtime import Progress
 from ragways.core.types import content_hash
 from ragways.layers.communities.assign import CommunityTree, JoinedEntities, entity_id
 from ragways.layers.communities.partition import Ints
@@ -118,12 +118,7 @@ class ReportTexts:
     def line_sums(self, members: Sequence[int]) -> dict[int, set[int]]:
         """Checksums of the lines that would show entities by their places, to rules and to a model."""
         rows = self.entities(members, described=True)
-        return {
-            place: {_line_sum(line) for line in (_shown_name(rows[place]), _entity_line(rows[place]))}
-            if place in rows
-            else set()
-            for place in members
-        }
+        return {place: {_line_sum(_shown_name(row)), _line_sum(_entity_line(row))} for place, row in rows.items()}
 
     def relations(self, rows: Mapping[int, GraphEntity]) -> list[Triplet]:
         """All relations among these entities: those of much weight between strong ones first."""
@@ -220,17 +215,21 @@ def _is_whole(sentence: str) -> bool:
 
 
 def report_by_rules(
-    texts: ReportTexts, core: Core, rows: Mapping[int, GraphEntity], below: Sequence[StoredReport], size: int
+    texts: ReportTexts,
+    links: Sequence[int],
+    rows: Mapping[int, GraphEntity],
+    below: Sequence[StoredReport],
+    size: int,
 ) -> StoredReport:
     """A report from the strongest members of a community and the sentences of documents that join them; `below` are
     reports of communities inside it, the best first.
     """
-    central = [place for place in core.members if place in rows][:_CENTRAL]
+    central = list(rows)[:_CENTRAL]
     names = [_shown_name(rows[place]) for place in central]
     basis = ReportBasis(lines={int(texts.joined.ids[p]): _line_sum(n) for p, n in zip(central, names, strict=True)})
     for place in central:
         basis.documents |= texts.documents_naming(place)
-    findings = _quoted(texts, central, core.links, rows, basis) or _stated(texts, rows, basis)
+    findings = _quoted(texts, central, links, rows, basis) or _stated(texts, rows, basis)
     if not findings:
         for stored in below:
             if len(findings) < _FINDINGS and stored.report.findings:
@@ -448,18 +447,14 @@ class ReportWriter:
 
     def _write_by_rules(self, nodes: Sequence[int]) -> None:
         cores = self.texts.cores(nodes, _LOOKED, _LINKS) if nodes else []
-        for node, core, rows in told(self.use.progress, "reports by rules", self._with_rows(nodes, cores), len(nodes)):
-            size = int(self.texts.tree.nodes["size"][node])
-            self._put(node, report_by_rules(self.texts, core, rows, self._below(node), size))
-
-    def _with_rows(
-        self, nodes: Sequence[int], cores: Sequence[Core]
-    ) -> Iterator[tuple[int, Core, dict[int, GraphEntity]]]:
         for at in range(0, len(nodes), _AT_ONCE):
-            some = cores[at : at + _AT_ONCE]
-            rows = self.texts.entities([place for core in some for place in core.members])
-            for node, core in zip(nodes[at : at + _AT_ONCE], some, strict=True):
-                yield node, core, {place: rows[place] for place in core.members if place in rows}
+            self.use.progress(Progress("reports by rules", at, len(nodes)))
+            some = list(zip(nodes[at : at + _AT_ONCE], cores[at : at + _AT_ONCE], strict=True))
+            rows = self.texts.entities([place for _, core in some for place in core.members])
+            for node, core in some:
+                inside = {place: rows[place] for place in core.members if place in rows}
+                size = int(self.texts.tree.nodes["size"][node])
+                self._put(node, report_by_rules(self.texts, core.links, inside, self._below(node), size))
 
     def _write_cached(self, behind: Mapping[int, float]) -> list[int]:
         """Those that a model must still write."""
@@ -482,7 +477,7 @@ class ReportWriter:
 
     def _put(self, node: int, stored: StoredReport) -> None:
         tree = self.texts.tree
-        self.table.put(tree.ids[node], tree.members["entity"][tree.inside(node)], stored)
+        self.table.put(tree.ids[node], tree.entities(node), stored)
 
     # By a model
 

@@ -65,9 +65,9 @@ class Entries:
         numbers = self.head.documents["number"]
         gone = among(numbers, np.array(sorted({*change.removed, *change.added}), np.int64))
         new = RowColumns.read(store, change.added, common)
-        head = self.head.without(gone).with_heads(new)
+        head, names, predicates = self.head.without(gone).with_heads(new)
         meaning = Meaning.of(head, merging)
-        old = self._renamed(head)
+        old = self._renamed(head, names, predicates)
 
         def and_of(part: RowColumns, affected: Mask, touched: Mask) -> tuple[RowColumns, Mask]:
             more = np.flatnonzero(touched & ~affected)
@@ -83,10 +83,8 @@ class Entries:
         made = old._without(affected)._moved(head)._with(_entries(part, meaning, split), meaning)._compact()
         return made, frozenset(numbers[affected].tolist()).union(change.added)
 
-    def _renamed(self, head: RowColumns) -> Self:
+    def _renamed(self, head: RowColumns, up: Small | None, how: Small | None) -> Self:
         """Names and predicates numbered as they are by now; a new name means itself, as far as was known."""
-        _, up, _ = united(self.head.names.hashes, head.names.hashes)
-        _, how, _ = united(self.head.predicates, head.predicates)
         relations = (
             self.relations if how is None else (*self.relations[:2], how[self.relations[2]], *self.relations[3:])
         )

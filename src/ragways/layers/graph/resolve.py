@@ -237,8 +237,10 @@ class RowColumns:
             acronyms=left(self.acronyms),
         )  # fmt: skip
 
-    def with_heads(self, other: RowColumns) -> Self:
-        """With other documents, without their rows of mentions and relations."""
+    def with_heads(self, other: RowColumns) -> tuple[Self, Small | None, Small | None]:
+        """With other documents, without their rows of mentions and relations; and the places by now of names and
+        predicates (None: where they were).
+        """
         names, mine, theirs = self.names.with_(other.names)
         predicates, *moved = united(self.predicates, other.predicates)
         _, here, there = united(self.documents["number"], other.documents["number"])
@@ -246,13 +248,14 @@ class RowColumns:
         two = other.renumbered(names=theirs, predicates=moved[1], documents=there)
         at = np.searchsorted(self.documents["number"], other.documents["number"])
         to = np.searchsorted(one.acronyms["document"], two.acronyms["document"])
-        return replace(
+        made = replace(
             one.head(),
             documents={name: np.insert(column, at, two.documents[name]) for name, column in one.documents.items()},
             acronyms={name: np.insert(column, to, two.acronyms[name]) for name, column in one.acronyms.items()},
             names=names,
             predicates=predicates,
         )
+        return made, mine, moved[0]
 
     def within(self, head: RowColumns) -> Self:
         """These rows, numbered as in all; of what is not there nothing is left."""
