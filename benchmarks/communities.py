@@ -18,22 +18,19 @@ import json
 import resource
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragways.corpus.structure import PRESETS
 from ragways.index.build import build
-from ragways.index.communities.layer import COMMUNITIES
-from ragways.index.communities.partition import hierarchy, leiden, modularity
-from ragways.index.graph.layer import tables_of
-from ragways.index.layer import BuildContext
-from ragways.index.layers import LAYERS, layer_settings
-from ragways.index.pagerank import Adjacency
-from ragways.index.reader import Index
-from ragways.index.update import Recipe
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
+from ragways.layers.communities.partition import hierarchy, leiden
+from ragways.layers.graph.walk import Adjacency
+from ragways.layers.table import layer_settings
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -72,8 +69,16 @@ def random_graph(nodes: int, edges: int, seed: int = 0) -> Adjacency:
     return Adjacency.of_edges(nodes, left, right, np.ones(edges))
 
 
+def modularity(links: Adjacency, labels: NDArray[np.int64]) -> float:
+    rows, weights = np.repeat(np.arange(len(links)), links.degrees), np.asarray(links.weights, dtype=np.float64)
+    total = weights.sum()
+    inside = weights[labels[rows] == labels[links.indices]].sum() / total
+    shares = np.bincount(labels, np.bincount(rows, weights, len(links))) / total
+    return float(inside - (shares**2).sum())
+
+
 def measure_leiden(nodes: int, edges: int) -> dict[str, object]:
-    links, ids = random_graph(nodes, edges), np.arange(nodes)
+    links, ids = random_graph(nodes, edges), np.arange(nodes, dtype=np.uint64)
     began = time.process_time()
     groups = hierarchy(links, ids, size=60)
     seconds = time.process_time() - began
@@ -96,44 +101,35 @@ async def no_embedder() -> Embedder:
     raise AssertionError("no layer here has vectors")
 
 
-def recipe(settings: Mapping[str, Mapping[str, object]], model: ScriptedModel | None) -> Recipe:
+def recipe(layers: set[str], model: ScriptedModel | None) -> Recipe:
+    settings = {"communities": {"method": "model" if model is not None else "rules"}}
     return Recipe(
         no_embedder,
         chunking=PRESETS["section"],
-        layers=frozenset({"graph", "communities"}),
-        model=lambda _: ModelClient(model),
-        settings=layer_settings(settings),
+        layers=frozenset(layers),
+        model=lambda cache: ModelClient(model, cache=cache),
+        settings=layer_settings(settings if "communities" in layers else {}),
     )
 
 
-def measure_layer(folder: Path, corpus: Path, model: AtOnce | None, **graph: object) -> dict[str, object]:
+def measure_layer(folder: Path, corpus: Path, model: AtOnce | None) -> dict[str, object]:
+    """CPU seconds of communities and their reports, on a graph by rules that is made before."""
     way = "model" if model is not None else "rules"
-    spent: dict[str, float] = {}
-    work, derive = COMMUNITIES.work, COMMUNITIES.derive
-
-    async def timed_work(context: BuildContext) -> None:
-        context.once(tables_of)
-        began = time.process_time()
-        await work(context)
-        spent["work"] = time.process_time() - began
-
-    def timed_derive(context: BuildContext, folder: Path) -> None:
-        began = time.process_time()
-        derive(context, folder)
-        spent["derive"] = time.process_time() - began
-
-    LAYERS._loaded()["communities"] = replace(COMMUNITIES, derive=timed_derive, work=timed_work)
-    asyncio.run(build(folder, [corpus], recipe({"communities": {"method": way}, "graph": graph}, model)))
-    index = Index.open(folder)
-    read = index.communities
-    counts = {
-        "communities": sum(read.counts().values()),
-        "reports": {way: count for way, count in read.counts().items() if way},
-        "levels": len(read.levels()),
-        "tokens_of_level": {level: read.tokens_of_level(level) for level in read.levels()},
-    }
-    index.close()
-    return {"way": way, **{f"cpu_s_{name}": round(seconds, 2) for name, seconds in spent.items()}, **counts}
+    if not folder.exists():
+        asyncio.run(build(folder, [corpus], recipe({"graph"}, None)))
+    began = time.process_time()
+    asyncio.run(build(folder, [corpus], recipe({"graph", "communities"}, model)))
+    spent = time.process_time() - began
+    with closing(Index.open(folder)) as index:
+        read = index.communities
+        return {
+            "way": way,
+            "cpu_s": round(spent, 2),
+            "communities": sum(read.counts().values()),
+            "reports": {way: count for way, count in read.counts().items() if way},
+            "levels": len(read.levels()),
+            "tokens_of_level": {level: read.tokens_of_level(level) for level in read.levels()},
+        }
 
 
 def corpus_tokens(folder: Path) -> int:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
-from ragways.index.layers import layer_settings
-from ragways.index.update import Recipe
+from ragways.index.recipe import Recipe
+from ragways.layers.table import layer_settings
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder

@@ -21,8 +21,8 @@ limit_threads()
 
 import numpy as np  # noqa: E402
 
-from ragways.index.pagerank import Adjacency  # noqa: E402
 from ragways.index.shape import semantic, structural  # noqa: E402
+from ragways.layers.graph.walk import Adjacency  # noqa: E402
 
 
 def random_vectors(count: int, dimension: int = 384) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -29,10 +29,10 @@ from onnx import TensorProto, helper, numpy_helper
 from ragways.core.runtime import silent
 from ragways.core.types import content_hash
 from ragways.index.embedding import Embedding
-from ragways.index.update import Summary
-from ragways.index.work_cache import WorkCache
+from ragways.index.recipe import Summary
 from ragways.models.encoder import Encoder, session, word_vectors
 from ragways.models.minilm import MiniLM
+from ragways.store.cache import WorkCache
 
 LAYERS, WIDTH, INNER = 6, 384, 1536
 PRODUCTS = LAYERS * (4 * WIDTH * WIDTH + 2 * WIDTH * INNER)

@@ -1,4 +1,4 @@
-"""An index built by a model that fails on purpose: is it complete, or is every loss listed and said by the exit code?
+"""An index built by a model that fails on purpose: is it complete, or is every loss listed and in the exit code?
 
     python -m benchmarks.faults [--documents 100] [--malformed 0.05] [--wrong 0] [--halved 0] [--limited 0.1]
                                 [--outage 60]
@@ -6,7 +6,7 @@
 A loopback server answers as model and as embedder: so many replies are malformed, of another shape, or end in their
 middle; so many requests get HTTP 429, and for the first seconds all of them do. The command `ragways index` runs
 against it with every layer, and against another without faults. Complete means: the two indexes are equal in every
-row, vector and file.
+row and vector.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 from tests.apps.test_plan import LAYERS, reply, settings
 from tests.faults.killing import corpus
-from tests.index.whole import unlike, whole
+from tests.index.builds import contents, unlike
 
 PARTLY = 6
 
@@ -52,7 +52,7 @@ def main() -> None:
             Fault("limited", share=options.limited),
         ]
         ill = index(home, "ill", faults, options.wrong)
-        different = unlike(whole(home / "well"), whole(home / "ill"))
+        different = unlike(contents(home / "well"), contents(home / "ill"))
         lost, listed = missing(home), failures(home / "ill")
     print(f"without faults: {well['requests']} requests, {well['seconds']} s, exit code {well['code']}")
     print(f"with faults:    {ill['requests']} requests, {ill['seconds']} s, exit code {ill['code']}")
@@ -62,7 +62,7 @@ def main() -> None:
     print("complete, and equal to the one without faults" if complete else "", end="")
     print("every loss is listed" if owned_up else "", end="")
     if not (complete or owned_up):
-        print(f"something is missing and not said: {different[:5]}")
+        print(f"something is missing and not reported: {different[:5]}")
         raise SystemExit(1)
     print()
 

@@ -2,10 +2,10 @@
 
     python benchmarks/first_use.py --index DIR [--only title_search agent-graph] [--json]
 
-Each tool is asked in a process of its own, so that nothing is there that another has read; opening the index is told
-apart, and `peak_mb` is the most that the process had, `held_mb` what the first use has added. Arguments are articles
-that are drawn by a seed. A question by `agent-graph` is retrieval alone. The embedder is that of `stand_in.py`, so the
-index is one of `scale.py --keep`, or has words and no vectors.
+Each tool is called in a process of its own, so that nothing is there that another has read. Opening the index is
+reported apart; `peak_mb` is the most that the process had, `held_mb` what the first use has added. Arguments are
+articles that are drawn by a seed. A question by `agent-graph` is retrieval alone. The embedder is that of
+`stand_in.py`, so the index is one of `scale.py --keep`, or has words and no vectors.
 """
 
 # ruff: noqa: E402
@@ -31,7 +31,7 @@ from typing import Any
 
 from stand_in import StandIn
 
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import PARADIGMS, retrieve
 from ragways.retrieval.resources import Resources
@@ -101,8 +101,8 @@ def main() -> None:
     for step in able:
         command = [sys.executable, __file__, "--index", str(asked_for.index), "--child", step]
         row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-        told = {name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()}
-        print(json.dumps(told) if asked_for.json else "  ".join(f"{k} {v}" for k, v in told.items()), flush=True)
+        row = {name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()}
+        print(json.dumps(row) if asked_for.json else "  ".join(f"{k} {v}" for k, v in row.items()), flush=True)
 
 
 if __name__ == "__main__":

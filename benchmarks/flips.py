@@ -4,7 +4,7 @@
 
 Each time one file of a fresh copy of an index with every layer is damaged, of half of the trials one that is drawn
 evenly, of the others by size. Then `check` looks at it and every paradigm answers a question. What counts: an answer
-that differs and nothing said, and anything that ends otherwise than with an error that names its cure.
+that differs and nothing reported, and anything that ends otherwise than with an error that names its cure.
 """
 
 from __future__ import annotations

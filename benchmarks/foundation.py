@@ -31,7 +31,7 @@ from ragways.settings import read_settings
 limit_threads()
 from ragways.assemble import recipe_of
 from ragways.index.build import build
-from ragways.index.layers import USUAL
+from ragways.layers.table import USUAL
 settings = read_settings(index=Path(sys.argv[1]))
 started, cpu = time.perf_counter(), time.process_time()
 summary = asyncio.run(build(settings.index, [Path(sys.argv[2])], recipe_of(settings, USUAL)))

@@ -18,6 +18,7 @@ import asyncio
 import gzip
 import json
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -31,17 +32,11 @@ from ragways.core.step import rank_fusion
 from ragways.core.types import Hit, Piece, Query, ranked
 from ragways.corpus.source import Fields, LoadOptions
 from ragways.index.build import build
-from ragways.index.graph.layer import GRAPH
-from ragways.index.graph.reader import Graph
-from ragways.index.graph.retrieve import passages
-from ragways.index.layer import BuildContext, Texts
-from ragways.index.layers import layer_settings
-from ragways.index.reader import Index
-from ragways.index.store import Store
-from ragways.index.update import Recipe
-from ragways.index.vectors import Scored
-from ragways.index.work_cache import WorkCache
-from ragways.models.client import ModelClient
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
+from ragways.layers.layer import Scored
+from ragways.layers.protocols import Graph
+from ragways.layers.table import layer_settings
 from ragways.models.embed import Embedder
 
 SETS = ("musique", "hotpotqa", "2wiki", "2wiki-dev400")
@@ -82,28 +77,28 @@ def measure(data: Path, ways: list[str]) -> Iterator[dict[str, object]]:
     questions = list(read_questions(data))
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        recipe = Recipe(embedder=no_embedder, layers=frozenset({"words"}), options=LoadOptions(fields=FIELDS))
-        asyncio.run(build(place / "index", [next(data.glob("corpus.json*"))], recipe))
-        index = Index.open(place / "index")
-        known = Passages(index)
-        yield {"set": data.name, "way": "bm25", **scores(lambda q: index.words.search(q, 50), questions, known)}
+        corpus = next(data.glob("corpus.json*"))
+        write_index(place / "index", corpus)
+        with closing(Index.open(place / "index")) as index:
+            found = scores(lambda q: index.words.search(q, 50), questions, Passages(index))
+            yield {"set": data.name, "way": "bm25", **found}
         for way in ways:
             if way != "rules" and not triples:
                 continue
             settings: dict[str, object] = {"method": "rules"}
             if way != "rules":
                 settings = {"method": "import", "file": str(triples[0]), "structure": way == "import"}
-            with derived(place / "index", place / way, settings) as (graph, seconds):
+            with graph_by(place / "index", corpus, settings) as (index, seconds):
+                known = Passages(index)
                 yield {
                     "set": data.name,
                     "way": way,
-                    **scores(partial(passages, graph), questions, known),
-                    **{f"fused_{k}": v for k, v in scores(fused(graph, index), questions, known).items()},
-                    **bridges(graph, questions, known),
-                    "entities": graph.counts()["entities"],
+                    **scores(partial(passages, index.graph), questions, known),
+                    **{f"fused_{k}": v for k, v in scores(fused(index), questions, known).items()},
+                    **bridges(index.graph, questions, known),
+                    "entities": index.graph.counts()["entities"],
                     "cpu_s": round(seconds, 1),
                 }
-        index.close()
 
 
 FIELDS = Fields(id=("chunk_id", "id"), title=("source_title", "title"))
@@ -113,28 +108,34 @@ async def no_embedder() -> Embedder:
     raise AssertionError("nothing is embedded here")
 
 
-async def embed_nothing(_: Texts) -> None:
-    raise AssertionError("nothing is embedded here")
+def write_index(folder: Path, corpus: Path, settings: Mapping[str, object] | None = None) -> None:
+    """Bring an index of words up to date with a corpus; with settings, of a graph by these too."""
+    graph = {} if settings is None else {"graph": {**settings, "processes": 1}}
+    recipe = Recipe(
+        embedder=no_embedder,
+        layers=frozenset({"words", *graph}),
+        options=LoadOptions(fields=FIELDS),
+        settings=layer_settings(graph),
+    )
+    asyncio.run(build(folder, [corpus], recipe))
 
 
 @contextmanager
-def derived(index: Path, folder: Path, settings: Mapping[str, object]) -> Iterator[tuple[Graph, float]]:
-    """The graph of an index by one way, beside the index's own layers, and the CPU seconds that it took. Nothing of it
-    is committed.
-    """
-    folder.mkdir()
-    with closing(Store.create_or_open(index)) as store, closing(WorkCache(index)) as work_cache:
-        context = BuildContext(
-            store, work_cache, ModelClient(None), None, embed_nothing, settings=layer_settings({"graph": settings})
-        )
+def graph_by(words: Path, corpus: Path, settings: Mapping[str, object]) -> Iterator[tuple[Index, float]]:
+    """An index of words with its graph by one way, and the CPU seconds that the graph took."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "index"
+        shutil.copytree(words, folder)
         started = time.process_time()
-        asyncio.run(_work(context))
-        GRAPH.derive(context, folder)
-        yield Graph.open(folder, store.db), time.process_time() - started
+        write_index(folder, corpus, settings)
+        seconds = time.process_time() - started
+        with closing(Index.open(folder)) as index:
+            yield index, seconds
 
 
-async def _work(context: BuildContext) -> None:
-    await GRAPH.work(context)
+def passages(graph: Graph, question: str) -> Scored:
+    """By PageRank from the entities that the question names."""
+    return graph.passages(graph.question_seeds(question))
 
 
 class Passages:
@@ -175,9 +176,9 @@ def scores(search: Callable[[str], Scored], questions: list[Question], known: Pa
     return {"recall@5": round(100 * recall / count, 1), "all@8": round(whole / count, 3)}
 
 
-def fused(graph: Graph, index: Index) -> Callable[[str], Scored]:
+def fused(index: Index) -> Callable[[str], Scored]:
     def search(question: str) -> Scored:
-        lists = [passages(graph, question), index.words.search(question, 50)]
+        lists = [passages(index.graph, question), index.words.search(question, 50)]
         hits = rank_fusion([ranked(Query(question), map(_hit, found)) for found in lists])
         return [(hit.piece.id, hit.score) for hit in hits.items]
 

@@ -24,9 +24,9 @@ from graph_quality import FIELDS, no_embedder
 
 from ragways.corpus.source import LoadOptions
 from ragways.index.build import build
-from ragways.index.graph.facts import UNSTATED
-from ragways.index.reader import Index
-from ragways.index.update import Recipe
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
+from ragways.layers.graph.facts import UNSTATED
 
 AROUND = 140
 """Characters of text shown on either side of a name."""
@@ -68,7 +68,7 @@ class Reader:
         graph = self.graph
         relations = graph.relations_at(range(graph.counts()["relations"])).values()
         unstated = sum(triplet.predicate in UNSTATED for triplet in relations)
-        types = Counter(entity.type for entity in graph.entities(graph.ids).values())
+        types = Counter(entity.type for entity in graph.entities(self._ids()).values())
         typed = sum(types.values()) - types[""]
         return (
             f"{graph.counts()}\n{unstated} of {len(relations)} relations say only that two things are named together; "
@@ -76,7 +76,7 @@ class Reader:
         )
 
     def entities(self) -> Iterator[str]:
-        chosen = self._chosen([id for id in self.graph.ids if id])
+        chosen = self._chosen(self._ids())
         known = self.graph.entities(chosen)
         for entity in (known[id] for id in chosen if known[id].type not in ("date", "quantity")):
             aliases = f" also {', '.join(entity.aliases[:4])}" if entity.aliases else ""
@@ -103,6 +103,9 @@ class Reader:
             chunks = [chunk for chunk, _ in self.graph.mentions([id], 400)]
             shown = next((text for chunk in chunks if name in (text := self._around(chunk, name))), "")
             yield f"{name} → {into} ({reason}, {documents})\n     {shown}"
+
+    def _ids(self) -> list[str]:
+        return [self.graph.entity_at(number) for number in range(self.graph.counts()["entities"])]
 
     def _chosen(self, rows: Sequence[T]) -> list[T]:
         return random.Random(self.seed).sample(sorted(rows, key=repr), min(self.size, len(rows)))

@@ -1,10 +1,9 @@
-"""CPU that the graph and its communities cost: by rules and by a model that answers at once; one more document; and
-PageRank.
+"""CPU that the graph and its communities cost: by rules and by a model that answers at once; and one more document.
 
     python benchmarks/graph_speed.py --corpus FILE [--documents 609] [--json]
 
 FILE is a list of `{"title", "text"}` (.json or .json.gz); ten passages in a row become one document. Reading and
-storing the documents is not counted, nor is embedding: there is none. The exponent tells how the CPU time grows with
+storing the documents is not counted, nor is embedding: there is none. The exponent says how the CPU time grows with
 the number of documents, from 100 on: 1 is in proportion.
 """
 
@@ -15,26 +14,18 @@ import asyncio
 import gzip
 import json
 import math
+import os
 import re
 import tempfile
-import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from ragways.core.trace import Usage
 from ragways.index.build import build
-from ragways.index.communities.layer import COMMUNITIES
-from ragways.index.graph.layer import GRAPH
-from ragways.index.graph.reader import Graph
-from ragways.index.layer import BuildContext, Texts
-from ragways.index.layers import layer_settings
-from ragways.index.pagerank import Adjacency, pagerank
-from ragways.index.reached import push
-from ragways.index.store import Store
-from ragways.index.update import Recipe
-from ragways.index.work_cache import WorkCache
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
+from ragways.layers.table import layer_settings
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -58,8 +49,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     rows = [row for way in ("rules", "model") for row in growth(options.corpus, options.documents, way)]
-    rows += [one_more(options.corpus, count) for count in sorted({min(100, options.documents), options.documents})]
-    rows += [walks(hub) for hub in (0, 100_000)]
+    sizes = sorted({min(100, options.documents), options.documents})
+    rows += [one_more(options.corpus, count, way) for way in ("rules", "model") for count in sizes]
     if options.json:
         print(json.dumps(rows, indent=2))
         return
@@ -80,51 +71,49 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         write(corpus, place / "documents.jsonl", count)
-        recipe = Recipe(embedder=no_embedder, layers=frozenset())
-        asyncio.run(build(place / "index", [place / "documents.jsonl"], recipe))
-        store, work_cache = Store.create_or_open(place / "index"), WorkCache(place / "index")
         model = Instant()
-        context = BuildContext(
-            store,
-            work_cache,
-            ModelClient(model),
-            None,
-            embed_nothing,
-            settings=layer_settings({"graph": {"method": way}, "communities": {}}),
-        )
-        tokens = store.db.execute("SELECT sum(tokens) FROM chunks").fetchone()[0]
-        started = time.process_time()
-        asyncio.run(work(context))
-        middle = time.process_time()
-        (place / "derived").mkdir()
-        GRAPH.derive(context, place / "derived")
-        graphed = time.process_time()
-        asyncio.run(report(context))
-        COMMUNITIES.derive(context, place / "derived")
-        ended = time.process_time()
-        chunks = store.count("chunks")
-        work_cache.close()
-        graph = Graph.open(place / "derived", store.db)
+        stored = spent(place, "documents.jsonl", recipe(model, way))
+        graphed = spent(place, "documents.jsonl", recipe(model, way, "graph"))
+        grouped = spent(place, "documents.jsonl", recipe(model, way, "graph", "communities"))
+        with closing(Index.open(place / "index")) as index:
+            chunks, known = index.counts()["chunks"], index.graph.counts()
+            tokens = index.store.db.execute("SELECT sum(tokens) FROM chunks").fetchone()[0]
         row: dict[str, object] = {
             "way": way,
             "documents": count,
             "chunks": chunks,
-            "cpu_s": round(ended - started, 2),
-            "work_s": round(middle - started, 2),
-            "derive_s": round(graphed - middle, 2),
-            "communities_s": round(ended - graphed, 2),
-            "ms_a_chunk": round(1000 * (ended - started) / chunks, 2),
-            **graph.counts(),
+            "stored_s": round(stored, 2),
+            "cpu_s": round(graphed + grouped, 2),
+            "graph_s": round(graphed, 2),
+            "communities_s": round(grouped, 2),
+            "ms_a_chunk": round(1000 * (graphed + grouped) / chunks, 2),
+            **known,
         }
         if way == "model":
             row |= {"calls": model.facts.calls, "input_by_corpus": round(model.facts.input / tokens, 2)}
             both = model.facts + model.reports
             row |= {"reports": model.reports.calls, "input_with_reports": round(both.input / tokens, 2)}
-        store.close()
         return row
 
 
-def one_more(corpus: Path, count: int) -> dict[str, object]:
+def recipe(model: Instant, way: str, *layers: str) -> Recipe:
+    settings = {"graph": {"method": way}} if "graph" in layers else {}
+    return Recipe(
+        embedder=no_embedder,
+        layers=frozenset(layers),
+        model=lambda cache: ModelClient(model, cache=cache),
+        settings=layer_settings(settings),
+    )
+
+
+def spent(place: Path, file: str, recipe: Recipe) -> float:
+    """CPU seconds of a run, with those of processes that it starts."""
+    before = os.times()
+    asyncio.run(build(place / "index", [place / file], recipe))
+    return sum(os.times()[:4]) - sum(before[:4])
+
+
+def one_more(corpus: Path, count: int, way: str) -> dict[str, object]:
     """A whole run that builds an index with a graph and nothing else, and one that adds a document to it."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -132,17 +121,15 @@ def one_more(corpus: Path, count: int) -> dict[str, object]:
         lines = (place / "all.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         (place / "documents.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
         (place / "more.jsonl").write_text(lines[-1], encoding="utf-8")
-        recipe = Recipe(embedder=no_embedder, layers=frozenset({"graph"}))
-        started = time.process_time()
-        asyncio.run(build(place / "index", [place / "documents.jsonl"], recipe))
-        built = time.process_time()
-        asyncio.run(build(place / "index", [place / "more.jsonl"], recipe))
-        added = time.process_time()
+        built, added = (
+            spent(place, file, recipe(Instant(), way, "graph")) for file in ("documents.jsonl", "more.jsonl")
+        )
         return {
+            "way": way,
             "one more to": count - 1,
-            "build_s": round(built - started, 2),
-            "add_s": round(added - built, 2),
-            "share": round((added - built) / (built - started), 3),
+            "build_s": round(built, 2),
+            "add_s": round(added, 2),
+            "share": round(added / built, 3),
         }
 
 
@@ -198,47 +185,8 @@ class Instant:
         """Nothing to close."""
 
 
-def walks(hub: int, nodes: int = 200_000, edges: int = 280_000) -> dict[str, object]:
-    """Both ways of PageRank on a random graph, one node of which may touch `hub` others."""
-    dice = np.random.default_rng(7)
-    left, right = dice.integers(0, nodes, edges), (nodes * dice.random(edges) ** 2).astype(np.int64)
-    left, right = np.concatenate([left, np.zeros(hub, np.int64)]), np.concatenate([right, np.arange(1, hub + 1)])
-    links = Adjacency.of_edges(nodes, left, right, np.ones(len(left)))
-    exact_ms, push_ms, overlap = [], [], []
-    for _ in range(10):
-        start = np.zeros(nodes)
-        start[dice.integers(0, nodes, 5)] = 1.0
-        began = time.process_time()
-        exact = pagerank(links, start, tolerance=1e-6)
-        middle = time.process_time()
-        near = push(links, start, epsilon=1e-5)
-        push_ms.append(1000 * (time.process_time() - middle))
-        exact_ms.append(1000 * (middle - began))
-        overlap.append(len(set(np.argsort(-exact)[:100].tolist()) & set(np.argsort(-near)[:100].tolist())))
-    return {
-        "pagerank": f"{nodes} nodes, {edges + hub} edges",
-        "hub": hub,
-        "exact_ms": round(float(np.median(exact_ms)), 1),
-        "push_ms": round(float(np.median(push_ms)), 1),
-        "worst_push_ms": round(max(push_ms), 1),
-        "top_100_shared": round(float(np.mean(overlap)) / 100, 3),
-    }
-
-
 async def no_embedder() -> Embedder:
     raise AssertionError("nothing is embedded here")
-
-
-async def embed_nothing(_: Texts) -> None:
-    raise AssertionError("nothing is embedded here")
-
-
-async def work(context: BuildContext) -> None:
-    await GRAPH.work(context)
-
-
-async def report(context: BuildContext) -> None:
-    await COMMUNITIES.work(context)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ragways.corpus.structure import PRESETS, cut, sentence_spans
 from ragways.index.build import build
-from ragways.index.layers import LAYERS
+from ragways.layers.table import LAYERS
 from tests.fakes import WordHashes, recipe
 
 CPU, MEGABYTES = 5.0, 300.0

@@ -21,7 +21,7 @@ from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.load import load
 from ragways.corpus.source import LoadOptions, SourceFile
 from ragways.index.build import build
-from ragways.index.layers import USUAL
+from ragways.layers.table import USUAL
 from ragways.settings import read_settings
 from tests.corpus import samples
 

@@ -1,10 +1,11 @@
-"""Builds of every layer killed (SIGKILL) at random moments: is the index that the next run makes the same?
+"""Runs with every layer killed (SIGKILL) at random moments: is the index that the next run makes the same?
 
     python -m benchmarks.kills [--kills 200] [--documents 100] [--seed 0]
 
-Half of the kills hit a first build, half an update that adds, changes and removes documents. Each time the run is made
-again, undisturbed, and everything is compared with an index that was never disturbed: rows, vectors, files, what the
-words find, and what is kept for the next run. Calls are billed by the model itself; those paid twice are counted.
+A third of the kills hit a first build, a third an update that adds, changes and removes documents, a third a removal.
+Each time the run is made again, undisturbed, and compared with an index that was never disturbed: rows, vectors, what
+the words find, the graphs, and what some paradigms answer. Replies are billed by the model itself; those paid twice
+are counted.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         outcome = trial(Path(folder), options.documents, options.kills, options.seed)
     print(f"{outcome.equal} of {outcome.kills} resumed indexes equal the uninterrupted one")
-    print(f"calls paid twice: {outcome.twice}, at most {outcome.most_twice} after one kill")
+    print(f"replies paid twice: {outcome.twice}, at most {outcome.most_twice} after one kill")
     print(f"{time.perf_counter() - began:.0f} s")
     if outcome.unlike:
         print("differing:", ", ".join(sorted(set(outcome.unlike))))

@@ -40,8 +40,9 @@ from ragways.evaluation.metrics import Cut
 from ragways.evaluation.record import Records
 from ragways.evaluation.statistics.comparison import compare
 from ragways.index.build import build, remove
-from ragways.index.reader import Index
-from ragways.index.update import Recipe
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
+from ragways.index.status import bytes_on_disk
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import PARADIGMS, retrieve
 from ragways.retrieval.resources import Resources
@@ -108,7 +109,7 @@ def cost(size: int, layers: str) -> Row:
         home = Path(folder)
         write_jsonl(home / "corpus.jsonl", size)
         row["build"] = child(home, size, layers, "build")
-        row["disk_mb"] = sum(file.stat().st_size for file in (home / "index").rglob("*") if file.is_file()) / 2**20
+        row["disk_mb"] = bytes_on_disk((home / "index").rglob("*")) / 2**20
         for step in ("add", "edit", "remove"):
             row[step] = child(home, size, layers, step)
         for paradigm in ASKED:
@@ -170,27 +171,28 @@ def asked(index: Path, size: int, paradigm: str) -> Row:
 
 def show(pins: dict[str, Row], columns: list[str]) -> None:
     first, *others = columns
-    for name, one in pins[first].get("quality", {}).items():
+    known = {column: pins.get(column, {}) for column in columns}
+    for name, one in known[first].get("quality", {}).items():
+        later = [known[other].get("quality", {}).get(name, {}) for other in others]
         for paradigm, cuts in one["paradigms"].items():
             for cut, values in cuts.items():
                 cells = [f"{statistics.mean(values.values()):.3f}"] if values else ["-"]
-                cells += [
-                    compared(values, pins[other]["quality"][name]["paradigms"][paradigm][cut]) for other in others
-                ]
+                cells += [compared(values, row.get("paradigms", {}).get(paradigm, {}).get(cut, {})) for row in later]
                 print(f"| {name} | {one['passages'] or ''} | {paradigm} | {cut} | {' | '.join(cells)} |")
-        cells = [str(pins[column]["quality"][name]["f1 of fused"]) for column in columns]
+        cells = [str(row.get("f1 of fused", "-")) for row in (one, *later)]
         print(f"| {name} | {one['passages'] or ''} | fused | F1 | {' | '.join(cells)} |")
-    for place, row in pins[first].get("cost", {}).items():
+    for place, row in known[first].get("cost", {}).items():
         for step, found in row.items():
             for what, value in found.items() if isinstance(found, dict) else [("", found)]:
-                later = [pins[other].get("cost", {}).get(place, {}).get(step, {}) for other in others]
-                cells = [f"{one[what]:.3f}" if isinstance(one, dict) and what in one else str(one) for one in later]
+                later = [known[other].get("cost", {}).get(place, {}).get(step) for other in others]
+                after = [one.get(what) if isinstance(one, dict) else one for one in later]
+                cells = ["-" if one is None else f"{one:.3f}" for one in after]
                 print(f"| {place} | {step} {what} | {value:.3f} | {' | '.join(cells)} |")
 
 
 def compared(before: dict[str, float], after: dict[str, float]) -> str:
-    """The mean, and the paired difference with its interval; a fall beyond it is marked."""
-    if not before:
+    """The mean, and the paired difference with its interval; a fall beyond it is marked; `-` where nothing is known."""
+    if not before or not after:
         return "-"
     found = compare(after, before)
     mark = " FELL" if found.high is not None and found.high < 0 else ""

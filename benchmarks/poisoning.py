@@ -41,7 +41,7 @@ from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.metrics import Cut
 from ragways.evaluation.question import Question
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.ask import retrieve
 from ragways.retrieval.guard import GuardSettings, guarded
 from ragways.settings import read_settings

@@ -28,8 +28,7 @@ from ragways.assemble import opened
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.question import Question
 from ragways.evaluation.retrieval import measure_retrieval
-from ragways.index.pagerank import Adjacency, pagerank
-from ragways.index.reached import push
+from ragways.layers.graph.walk import Adjacency, pagerank, push
 from ragways.retrieval.ask import PARADIGMS, retrieve
 from ragways.retrieval.resources import Resources
 from ragways.settings import read_settings

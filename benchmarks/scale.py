@@ -42,17 +42,18 @@ from pathlib import Path
 from typing import Any
 
 from corpus_maker import title_of, write_jsonl
-from disk import layer_bytes
 from stand_in import StandIn, stand_in
 
 import ragways
 from ragways.index.build import build, remove
-from ragways.index.layers import layer_settings
-from ragways.index.reader import Index
-from ragways.index.update import Recipe
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
+from ragways.index.status import bytes_on_disk
+from ragways.layers.table import layer_settings
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import PARADIGMS, retrieve
 from ragways.retrieval.resources import Resources
+from ragways.store.cache import FILE as CACHE
 
 ASKED = ("words", "naive", "graph-ppr", "fused")
 FURTHER = 10
@@ -84,8 +85,8 @@ def built(home: Path, size: int, layers: frozenset[str]) -> Row:
         done = asyncio.run(build(home / "index", [home / "corpus.jsonl"], recipe(layers)))
     with closing(sqlite3.connect(home / "index" / "index.sqlite")) as db:
         text = db.execute("SELECT sum(length(CAST(text AS BLOB))) FROM documents").fetchone()[0]
-    sizes = layer_bytes(home / "index")
-    disk = sum(sizes.values()) - sizes["work cache"] - text
+    files = [file for file in (home / "index").rglob("*") if not file.name.startswith(CACHE)]
+    disk = bytes_on_disk(files) - text
     ms = 1000 * row["build_cpu_s"] / done.chunks
     stages = {name: round(took, 1) for name, took in done.seconds.items()}
     return row | {"documents": size, "chunks": done.chunks, "ms_a_chunk": ms, "disk": disk / done.chunks, "in": stages}

@@ -24,7 +24,7 @@ from stand_in import stand_in
 
 from ragways.core.runtime import limit_threads
 from ragways.index.build import build
-from ragways.index.update import Recipe
+from ragways.index.recipe import Recipe
 
 
 def write(folder: Path, count: int) -> None:

@@ -1,12 +1,12 @@
-"""CPU milliseconds of each tool on an index, of a shortest path on 200,000 nodes, and of a call over MCP stdio.
+"""CPU milliseconds of each tool on an index, and of a call over MCP stdio.
 
     export OPENBLAS_NUM_THREADS=1                       # one core, as the figures are given for
     python benchmarks/tools.py --index DIR              # an index with vectors and words
     python benchmarks/tools.py --index DIR --json
     python benchmarks/tools.py --index DIR --descriptions   # how well title_search finds what is described, not named
 
-Embedding a query is not counted: it is the embedder's own figure. Titles and links are loaded once for an open index;
-what that takes is told apart.
+Embedding a query is not counted: it is the embedder's own figure. What the first search and the first links take, which
+open the layers, is reported apart.
 """
 
 from __future__ import annotations
@@ -24,16 +24,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ragways.assemble import opened
-from ragways.index.vectors import Vectors
+from ragways.layers.vectors import StoredVectors
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.tools.link_graph import LinkGraph, distinct
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.settings import Settings, read_settings
+from ragways.store.store import number_of
 
-NODES, SPARSE, DENSE = 200_000, 280_000, 1_000_000
 Figures = dict[str, Any]
 
 
@@ -56,8 +53,8 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 async def tools(use: Resources, calls: int) -> Figures:
     """Each tool on random articles, as a model calls it: arguments checked, result as text."""
     box, chance = Toolbox(use), random.Random(7)
-    loading = {"titles_ms": await timed(lambda: box.title_search("warm")), "links_ms": 0.0}
-    loading["links_ms"] = await timed(lambda: box.call("backlinks", {"article": use.index.documents()[0][0]}))
+    loading = {"first_search_ms": await timed(lambda: box.title_search("warm")), "first_links_ms": 0.0}
+    loading["first_links_ms"] = await timed(lambda: box.call("backlinks", {"article": use.index.documents()[0][0]}))
     articles = [(id, title) for id, _, title in use.index.documents()]
     queries = [title for _, title in chance.sample(articles, min(100, len(articles)))]
     await use.embed([*queries, *(query[:-1] for query in queries)])
@@ -93,8 +90,8 @@ async def descriptions(use: Resources, calls: int) -> Figures:
     box, chance = Toolbox(use), random.Random(0)
     view = box._view
     began = time.process_time()
-    numbers = view.catalogue.all.articles[: view.catalogue.all.count].tolist()
-    titles = Vectors([str(n) for n in numbers], await use.embed(list(map(view.catalogue.all.title, numbers))))
+    articles = {number_of(id): title for id, _, title in use.index.documents() if view.catalogue.title(number_of(id))}
+    titles = StoredVectors([str(n) for n in articles], await use.embed(list(articles.values())))
     figures: Figures = {"titles_ms_each": round((time.process_time() - began) * 1000 / len(titles), 2)}
     right: dict[str, list[bool]] = {
         "letters": [],
@@ -102,8 +99,8 @@ async def descriptions(use: Resources, calls: int) -> Figures:
         "vectors of openings": [],
         "title_search": [],
     }
-    for number in chance.sample(numbers, min(calls, len(numbers))):
-        said = description(view.index._article(number)[1], view.catalogue.all.title(number))
+    for number in chance.sample(list(articles), min(calls, len(articles))):
+        said = description(view.index._article(number)[1], articles[number])
         if not said:
             continue
         vector = await use.embed_question(said)
@@ -125,23 +122,6 @@ def description(text: str, title: str) -> str:
     said = re.split(r" (?:is|was) ", text.strip().split(". ")[0], maxsplit=1)[-1].split()[:9]
     kept = [word for word in said if word.lower().strip(",.()") not in title.lower().split()]
     return " ".join(kept) if len(kept) > 3 else ""
-
-
-def paths(edges: int, calls: int) -> Figures:
-    """Chains of at most six links between random pairs of a random graph, and between its two hubs."""
-    chance = np.random.default_rng(7)
-    hubs = chance.integers(2, NODES, (NODES // 5, 2))
-    hubs[: NODES // 10, 0], hubs[NODES // 10 :, 0] = 0, 1  # each linked to a tenth of the graph
-    pairs = distinct(NODES, np.concatenate([chance.integers(2, NODES, (edges, 2)), hubs]))
-    began = time.process_time()
-    graph = LinkGraph(NODES, pairs)
-    figures: Figures = {"build_ms": round((time.process_time() - began) * 1000, 1)}
-    times, found = [], 0
-    for start, end in [(0, 1), *chance.integers(0, NODES, (calls, 2)).tolist()]:
-        began = time.process_time()
-        found += graph.path(start, end, 6) is not None
-        times.append((time.process_time() - began) * 1000)
-    return {**figures, "hubs_ms": round(times[0], 2), **summary(times), "joined": found}
 
 
 async def round_trips(settings: Settings, calls: int) -> Figures:
@@ -176,8 +156,7 @@ async def described(settings: Settings, calls: int) -> Figures:
 async def measured(settings: Settings, calls: int) -> Figures:
     async with opened(settings) as use:
         found = await tools(use, calls)
-    joined = {f"path, {NODES:,} nodes, {edges:,} edges": paths(edges, calls) for edges in (SPARSE, DENSE)}
-    return {"tools": found, **joined, "mcp": await round_trips(settings, calls)}
+    return {"tools": found, "mcp": await round_trips(settings, calls)}
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ Passages of the public sets in DATA, and real questions, are embedded by the off
 Where more rows are wanted than there are passages, each further one is made of two of them: the mean of all, and what
 the two differ from it, by the roots of w and 1 - w, where w is drawn between .3 and .9. So the rows have the spread of
 real ones, and crowd nearer to each other than real ones do (compare the cosines of the first and the hundredth hit): a
-harder case. The rows are written as an index keeps them, and searched from the mapped files.
+harder case. The rows are written as an index stores them, and searched from the mapped files.
 """
 
 from __future__ import annotations
@@ -26,15 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.chunk_vectors import FOLDER, ChunkVectors, VectorSegment
-from ragways.index.packed import pack
-from ragways.index.segment_ids import SegmentIds
-from ragways.index.segments import SEGMENT_CHUNKS, SegmentDocuments
-from ragways.index.sketches import sketches
-from ragways.index.vectors import best
+from ragways.layers.vectors import StoredVectors, best
 from ragways.models.minilm import MiniLM
 
 Floats = NDArray[np.float32]
+NAME = "rows"
 
 
 def texts(data: Path, passages: int, questions: int) -> tuple[list[str], list[str]]:
@@ -70,17 +66,6 @@ def enlarged(real: Floats, rows: int, seed: int = 1) -> Floats:
     return made
 
 
-def write(folder: Path, rows: Floats) -> None:
-    """As segments, a document for each row."""
-    for at in range(0, len(rows), SEGMENT_CHUNKS):
-        some = pack(rows[at : at + SEGMENT_CHUNKS])
-        segment = folder / FOLDER / str(at // SEGMENT_CHUNKS + 1)
-        segment.mkdir(parents=True)
-        held = SegmentDocuments.of((at + n, 1) for n in range(len(some)))
-        held.save(segment)
-        VectorSegment(SegmentIds.of(held, ["s0:p0:c0"] * len(some)), some, sketches(some[:, :-4])).save(segment)
-
-
 def cpu(work: Callable[[], object]) -> float:
     begin = time.process_time()
     work()
@@ -90,7 +75,7 @@ def cpu(work: Callable[[], object]) -> float:
 def measure(folder: Path, asked: Floats) -> None:
     """Print what searches for these questions find and take."""
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    vectors = ChunkVectors.open(folder)
+    vectors = StoredVectors.load(folder, NAME)
     print(f"{len(vectors):,} rows, {size / len(vectors):.0f} bytes each")
     for question in asked[:5]:
         vectors.search(question, 10)
@@ -121,7 +106,8 @@ def main() -> None:
     real, asked = asyncio.run(model.embed(passages)), asyncio.run(model.embed(questions))
     with tempfile.TemporaryDirectory() as folder:
         made = enlarged(real, options.rows)
-        spent = cpu(lambda: write(Path(folder), made))
+        ids = [f"{row:08}" for row in range(len(made))]
+        spent = cpu(lambda: StoredVectors(ids, made).save(Path(folder), NAME))
         print(f"{1000 * spent / len(made):.1f} CPU µs a row to pack, sketch and write")
         measure(Path(folder), asked)
 

@@ -2,7 +2,6 @@
 
     export OPENBLAS_NUM_THREADS=1                           # one core, as the figures are given for
     python benchmarks/windows.py                            # edges of 50,000 windows
-    python benchmarks/windows.py --windows 0 --around 10000 40000  # of so many of a made corpus, by both ways
     python benchmarks/windows.py --corpus PATH --limit 600  # and traversals on the first 600 documents of a corpus
 
 Embedding every window and sentence of a corpus costs minutes of CPU: take --limit, or --stand-in for vectors by word
@@ -15,8 +14,6 @@ import argparse
 import asyncio
 import hashlib
 import json
-import math
-import re
 import resource
 import tempfile
 import time
@@ -24,25 +21,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from corpus_maker import documents
 from numpy.typing import NDArray
-from stand_in import StandIn as MadeVectors
 
 from ragways.core.trace import Usage
 from ragways.core.types import Query
 from ragways.corpus.load import load, walk
 from ragways.corpus.source import SourceFile
 from ragways.index.build import build
-from ragways.index.packed import PackedRows
-from ragways.index.reader import Index
-from ragways.index.update import Recipe
-from ragways.index.windows.descent import nearest_around
-from ragways.index.windows.edges import Space, nearest_elsewhere, nearest_within
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
+from ragways.layers.windows.edges import Nearest, Space, renewed_elsewhere, renewed_within
+from ragways.layers.windows.read import StoredWindows
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, unit
 from ragways.models.minilm import MiniLM
 from ragways.retrieval import traversals
 from ragways.retrieval.resources import Resources
+from ragways.store.packed import pack
 
 WALKS = {
     "basic-retrieval": traversals.basic_retrieval,
@@ -95,56 +90,14 @@ def edges(windows: int, documents: int, dimension: int = 384) -> None:
     rng = np.random.default_rng(0)
     matrix = unit(rng.standard_normal((windows, dimension), dtype=np.float32))
     groups = np.sort(rng.integers(documents, size=windows))
-    space = Space(matrix, groups, np.arange(windows, dtype=np.uint64))
+    space, none, places = Space(pack(matrix), groups), Nearest.none(0, 10), np.zeros(0, np.int64)
     began, held = time.process_time(), peak()
-    nearest_within(space, 10)
+    renewed_within(space, none, places)
     within = time.process_time() - began
-    nearest_elsewhere(space, 10)
+    renewed_elsewhere(space, none, places)
     total = time.process_time() - began
     print(f"edges of {windows:,} windows of {documents:,} documents, {dimension} dimensions, top 10 and 10:")
     print(f"  {total:.1f} CPU s ({within:.1f} within documents), peak memory {peak():.0f} MB ({held:.0f} before)")
-
-
-def both_ways(sizes: Sequence[int], k: int = 10) -> None:
-    """Windows of a made corpus, joined by comparing all and by looking around, whatever the border between the two."""
-    before: tuple[int, float, float] | None = None
-    for size in sizes:
-        space = made_windows(size)
-        sample = np.linspace(0, size - 1, 1000).astype(np.int32)
-        began = time.process_time()
-        exact = nearest_elsewhere(space, k, rows=sample)
-        all_ms = 1000 * (time.process_time() - began) / len(sample)
-        began = time.process_time()
-        found = nearest_around(space, k, k + 6)
-        around_ms = 1000 * (time.process_time() - began) / size
-        recall = (found.similarity[sample, :k] >= exact.similarity[:, k - 1 :]).mean()
-        grown = ""
-        if before is not None:
-            steps = math.log(size / before[0])
-            grown = ", exponents of the whole " + " and ".join(
-                f"{1 + math.log(now / then) / steps:.2f}" for now, then in ((all_ms, before[1]), (around_ms, before[2]))
-            )
-        print(
-            f"{size:,} windows: {all_ms:.2f} CPU ms each by comparing all, {around_ms:.2f} by looking around "
-            f"(recall {recall:.4f}){grown}",
-            flush=True,
-        )
-        before = size, all_ms, around_ms
-
-
-def made_windows(count: int) -> Space:
-    """Windows of three sentences of `corpus_maker.py`, by the embedder of `stand_in.py`."""
-    texts: list[str] = []
-    groups: list[int] = []
-    for number, made in enumerate(documents(count)):
-        sentences = re.split(r"(?<=\.) ", made.text)
-        windows = [" ".join(sentences[at : at + 3]) for at in range(max(1, len(sentences) - 2))]
-        texts += windows
-        groups += [number] * len(windows)
-        if len(texts) >= count:
-            break
-    vectors = asyncio.run(MadeVectors().embed(texts[:count]))
-    return Space(PackedRows.of(vectors), np.array(groups[:count]), np.arange(count, dtype=np.uint64))
 
 
 def copy_corpus(path: Path, folder: Path, limit: int) -> list[str]:
@@ -179,9 +132,8 @@ async def costs_of_traversals(chosen: argparse.Namespace) -> None:
         print(f"\nindex in {time.process_time() - began:.1f} CPU s (wall clock: {spent})")
         index, embedder = Index.open(folder), await make()
         layer = index.windows
-        print(
-            f"{summary.added:,} documents, {len(layer):,} windows, {len(layer.sentences):,} sentences; {embedder.name}"
-        )
+        assert isinstance(layer, StoredWindows)
+        print(f"{summary.added:,} documents, {len(layer):,} windows; {embedder.name}")
         use = Resources(index, embedder, ModelClient(None))
         print("CPU ms a question apart from embedding it   p50     p95")
         for name, traversal in WALKS.items():
@@ -201,7 +153,6 @@ async def costs_of_traversals(chosen: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--windows", type=int, default=50_000, help="random windows to join; 0 leaves that out")
-    parser.add_argument("--around", type=int, nargs="+", default=[], help="windows of a made corpus to join both ways")
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--corpus", type=Path, help="any file or folder that ragways reads")
     parser.add_argument("--limit", type=int, default=600, help="documents of the corpus that are taken")
@@ -209,7 +160,6 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.windows:
         edges(chosen.windows, chosen.documents)
-    both_ways(chosen.around)
     if chosen.corpus:
         asyncio.run(costs_of_traversals(chosen))
 

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from ragways.core.types import Hits, Query
 from ragways.index.build import build
-from ragways.index.reader import Index
-from ragways.index.update import Recipe
+from ragways.index.open import Index
+from ragways.index.recipe import Recipe
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.minilm import MiniLM
@@ -68,7 +68,7 @@ def read_questions(data: Path, index: Index, count: int) -> list[Gold]:
     """A sentence of ours is gold when its letters stand in the context that the question was made from."""
     layer = index.windows
     texts = WindowTexts(index, layer)
-    ours = {letters(texts.sentence(s)) for s in range(len(layer.sentences))}
+    ours = {letters(texts.sentence(s)) for w in range(len(layer)) for s in layer.sentences_of(w)}
     ours = {text for text in ours if len(text) >= SHORTEST}
     content = gzip.decompress((data / "50qa.csv.gz").read_bytes()).decode()
     found = []
@@ -128,10 +128,7 @@ async def main() -> None:
             await build(folder, [corpus], Recipe(make, layers=frozenset({"vectors", "windows"})))
             print(f"index built in {time.process_time() - began:.0f} CPU s")
         index, embedder = Index.open(folder), await make()
-        layer = index.windows
-        print(
-            f"{chosen.articles} articles, {len(layer):,} windows, {len(layer.sentences):,} sentences; {embedder.name}"
-        )
+        print(f"{chosen.articles} articles, {len(index.windows):,} windows; {embedder.name}")
         await measure(
             Resources(index, embedder, ModelClient(None)), read_questions(chosen.data, index, chosen.questions)
         )

@@ -18,7 +18,7 @@ from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metric import REFUSALS
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.questions.generate import KINDS
-from ragways.index.layers import LAYERS
+from ragways.layers.table import LAYERS
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.features import FEATURES
 

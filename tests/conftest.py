@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ragways.core.runtime import limit_threads
-from ragways.index import database
+from ragways.store import database
 
 limit_threads()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.trace import Usage
-from ragways.index.layers import USUAL, layer_settings
-from ragways.index.update import Recipe
+from ragways.index.recipe import Recipe
+from ragways.layers.table import USUAL, layer_settings
 from ragways.models.reader import AnswerSpan, Passage, Reading
 
 Sections = Mapping[str, Mapping[str, object]]
@@ -79,46 +78,6 @@ def write(folder: Path, files: dict[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder
-
-
-def reseal(index: Path) -> None:
-    """Make all checksums of an index fit what is in it now."""
-    from ragways.index.checksums import seal_files
-    from ragways.index.database import connect
-    from ragways.index.folder import FORMAT
-    from ragways.index.store import Store
-
-    for derived in (index / "derived").glob("*"):
-        seal_files(derived, f"format-{FORMAT}")
-    store = Store(index, connect(index / "index.sqlite", write=True))
-    store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    store.seal.write()
-    store.close()
-
-
-def contents(folder: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Everything that an index holds: every table of the store, and every vector and word of the newest generation."""
-    from ragways.index.reader import Index
-
-    db = sqlite3.connect(folder / "index.sqlite")
-    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-    held = {
-        table: sorted(map(tuple, db.execute(f"SELECT * FROM {table}")), key=repr)
-        for table in tables
-        if table not in ("meta", "sources")
-    }
-    db.close()
-    index = Index.open(folder)
-    held["vectors"] = sorted((id, index.vectors.matrix[n].tobytes()) for n, id in enumerate(index.vectors.ids))
-    probe = "harbour light storm ship tower keeper"
-    held["words"] = [*index.words.search(probe, 1000)]
-    index.close()
-    work_cache = sqlite3.connect(folder / "work_cache.sqlite")
-    held["work_cache"] = sorted(
-        work_cache.execute("SELECT name, hash, vector FROM vectors JOIN embedders ON number = embedder")
-    )
-    work_cache.close()
-    return held
 
 
 class FindsWords:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ORDER = [
-    "core", "models", "prompts", "reading", "tasks", "corpus", "store", "layers", "indexing", "index", "cloud", "cluster", "retrieval", "evaluation",
+    "core", "models", "prompts", "reading", "tasks", "corpus", "store", "layers", "index", "cloud", "cluster",
+    "retrieval", "evaluation",
     "pictures", "settings_sources", "settings", "assemble", "reproduce", "asynchronous", "library", "experiment",
     "integrations", "service", "apps", "__main__", "testing",
 ]  # fmt: skip
@@ -78,22 +79,20 @@ def test_heavy_parts_are_not_loaded_before_they_are_used(statement: str):
     assert not loaded(statement)
 
 
-def test_who_builds_a_shard_imports_the_layers_that_it_has(tmp_path: Path):
-    """Each worker of a cluster pays for what it imports."""
+def test_who_indexes_imports_the_layers_that_the_index_has(tmp_path: Path):
     (tmp_path / "a.txt").write_text("A light.")
     program = f"""
 import asyncio, sys
 from pathlib import Path
-from ragways.cluster.build import build_shard
 from ragways.index.build import build
-from ragways.index.update import Recipe
+from ragways.index.recipe import Recipe
 home = Path({str(tmp_path)!r})
-asyncio.run(build(home / "index", [home / "a.txt"], Recipe(embedder=None, layers=frozenset(["words"])), shards=1))
-print(*[name for name in sys.modules if name.startswith("ragways.index.")])
+asyncio.run(build(home / "index", [home / "a.txt"], Recipe(embedder=None, layers=frozenset(["words"]))))
+print(*[name for name in sys.modules if name.startswith("ragways.layers.")])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     parts = {name.split(".")[2] for name in done.stdout.split()}
-    assert parts & {"words", "graph", "communities", "windows"} == {"words"}
+    assert parts & {"words", "vectors", "graph", "communities", "windows"} == {"words"}
 
 
 def test_the_base_install_has_no_torch():

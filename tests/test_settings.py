@@ -11,7 +11,7 @@ from ragways.apps.cli import app
 from ragways.apps.settings_file import settings_text
 from ragways.assemble import judge_client_of, recipe_of
 from ragways.core.errors import NoIndex, SettingsError
-from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
+from ragways.layers.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.models.endpoint import Endpoint
 from ragways.settings import Settings, read_settings
 from ragways.settings_sources import user_file

@@ -29,13 +29,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout
 
-from ragways.index.graph import rules
-from ragways.index.graph.facts import Source
-from ragways.index.graph.kept_facts import corpus_of
-from ragways.index.graph.kinds import decided, kind_around, kind_of_name
-from ragways.index.graph.names import coarse, fold
-from ragways.index.graph.spans import InOrder
+from ragways.layers.graph import rules
+from ragways.layers.graph.kinds import decided, kind_around, kind_of_name
+from ragways.layers.graph.names import coarse, fold
+from ragways.layers.graph.rules import InOrder
+from ragways.layers.lexicon import Lexicon
 from ragways.models.encoder import END, START, tokenizer, word_vectors
+from ragways.store.source import Source
 from release.weights import find_original, read_safetensors
 
 TYPES = ("PER", "LOC", "ORG", "TIME", "NUM", "MISC")
@@ -281,8 +281,8 @@ _TYPES = {"person": "PER", "place": "LOC", "organization": "ORG", "date": "TIME"
 
 def names_by_rules(documents: Sequence[Document]) -> list[list[Name]]:
     """The names that the graph's rules find; one whose kind they do not know, or know as another, is `MISC`."""
-    sources = [Source(n, d.title, d.text, (), d.sentences, (), ()) for n, d in enumerate(documents)]
-    corpus = corpus_of(sources)
+    sources = [Source(n, str(n), d.title, d.text, (), d.sentences, (), ()) for n, d in enumerate(documents)]
+    corpus = Lexicon.of(sources)
     kinds = {fold(d.title): coarse(type) for d in documents if (type := corpus.type(d.title))}
     found = [
         [m for span in source.sentences for m in rules._mentions(source, span, InOrder(()), {}, corpus) if not m.inside]

@@ -13,33 +13,27 @@ links, quotations, dates and quantities are found by rules in all of them. The s
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 import torch
-from graph_quality import FIELDS, Passages, bridges, derived, fused, no_embedder, read_questions, scores
+from graph_quality import Passages, bridges, fused, graph_by, passages, read_questions, scores, write_index
 from graph_reading import Reader
 
-from ragways.corpus.source import LoadOptions
-from ragways.index.build import build
-from ragways.index.graph import rules
-from ragways.index.graph.facts import sources
-from ragways.index.graph.kinds import kind_around
-from ragways.index.graph.names import Lexicon
-from ragways.index.graph.retrieve import passages
-from ragways.index.graph.rule_names import capital_names
-from ragways.index.reader import Index
-from ragways.index.store import Store
-from ragways.index.update import Recipe
+from ragways.layers.graph import rules
+from ragways.layers.graph.kinds import kind_around
+from ragways.layers.graph.names import WordCounts
+from ragways.layers.graph.sentences import capital_names
+from ragways.store.store import Store
 from training.names import Document, Name, Tagger, load, tagged
 
+RULES = {"method": "rules"}
 WAYS = ("rules", "types", "joined", "tagger")
 KINDS = {"PER": "person", "LOC": "place", "ORG": "organization"}
 Tagged = Mapping[str, list[Name]]
@@ -66,45 +60,36 @@ def main() -> None:
 def walk(data: Path, tagger: Tagger) -> None:
     questions = list(read_questions(data))
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        index = made(place / "index", next(data.glob("corpus.json*")), "words")
-        known, names = Passages(index), tagged_texts(place / "index", tagger)
+        words, corpus = Path(folder) / "words", next(data.glob("corpus.json*"))
+        write_index(words, corpus)
+        names = tagged_texts(words, tagger)
         for way in WAYS:
-            with names_by(way, names), derived(place / "index", place / way, {"method": "rules"}) as (graph, _):
-                alone, both = (scores(way, questions, known) for way in (partial(passages, graph), fused(graph, index)))
+            with names_by(way, names), graph_by(words, corpus, RULES) as (index, _):
+                graph, known = index.graph, Passages(index)
+                alone, both = (scores(way, questions, known) for way in (partial(passages, graph), fused(index)))
                 with_words = {f"with bm25 {name}": score for name, score in both.items()}
                 print(data.name, way, alone | with_words | bridges(graph, questions, known), graph.counts(), flush=True)
-        index.close()
 
 
 def read(corpus: Path, tagger: Tagger, sample: int) -> None:
     shown: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        made(place / "words", corpus, "words").close()
-        names = tagged_texts(place / "words", tagger)
+        words = Path(folder) / "words"
+        write_index(words, corpus)
+        names = tagged_texts(words, tagger)
         for seed, way in enumerate(("rules", "tagger")):
-            with names_by(way, names):
-                index = made(place / way, corpus, "graph")
-            shown += ((entity, way) for entity in Reader(index, sample, 77 + seed).entities())
-            index.close()
+            with names_by(way, names), graph_by(words, corpus, RULES) as (index, _):
+                shown += ((entity, way) for entity in Reader(index, sample, 77 + seed).entities())
     random.Random(5).shuffle(shown)
     for number, (entity, _) in enumerate(shown, start=1):
         print(f"{number}. {entity}")
     print("\n" + " ".join(f"{number}:{way}" for number, (_, way) in enumerate(shown, start=1)))
 
 
-def made(folder: Path, corpus: Path, layer: str) -> Index:
-    recipe = Recipe(embedder=no_embedder, layers=frozenset({layer}), options=LoadOptions(fields=FIELDS))
-    asyncio.run(build(folder, [corpus], recipe))
-    return Index.open(folder)
-
-
 def tagged_texts(index: Path, tagger: Tagger) -> Tagged:
     """The names that the tagger finds in every document of an index."""
-    store = Store.create_or_open(index)
-    documents = [Document(source.title, source.text, source.sentences) for source in sources(store)]
-    store.close()
+    with closing(Store.open(index)) as store:
+        documents = [Document(source.title, source.text, source.sentences) for source in store.sources()]
     started = time.process_time()
     found = {document.text: tagged(tagger, document) for document in documents}
     print(f"{len(documents)} documents tagged in {time.process_time() - started:.0f} CPU s (fp32)", flush=True)
@@ -120,7 +105,7 @@ def names_by(way: str, found: Tagged) -> Iterator[None]:
     spans = {text: {_without_article(text, start, end): type for start, end, type in names}
              for text, names in found.items()}  # fmt: skip
 
-    def names(text: str, start: int, end: int, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
+    def names(text: str, start: int, end: int, words: WordCounts) -> Iterator[tuple[int, int]]:
         mine = [
             (low, high)
             for (low, high), type in spans[text].items()
@@ -128,7 +113,7 @@ def names_by(way: str, found: Tagged) -> Iterator[None]:
         ]
         yield from mine
         if way == "joined":
-            for low, high in capital_names(text, start, end, lexicon):
+            for low, high in capital_names(text, start, end, words):
                 if not any(low < behind and first < high for first, behind in mine):
                     yield low, high
 

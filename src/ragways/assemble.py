@@ -6,7 +6,6 @@ import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 
     from ragways.corpus.source import LoadOptions
     from ragways.evaluation.judges.judge import JudgeResources
-    from ragways.index.reader import ConnectShards, Index
-    from ragways.index.settings import GraphSettings
-    from ragways.index.update import BuildShards, Recipe
-    from ragways.index.work_cache import WorkCache
+    from ragways.index.open import Index
+    from ragways.index.recipe import Recipe
+    from ragways.layers.layer import Engine
+    from ragways.layers.settings import GraphSettings
     from ragways.models.adapt import OwnEmbedder, OwnModel
     from ragways.models.call import Model, ReplyCache
     from ragways.models.client import ModelClient
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from ragways.models.tokens import Prices
     from ragways.models.transport import Extras
     from ragways.retrieval.resources import LiveResources, Resources
+    from ragways.store.cache import WorkCache
     from ragways.tasks.answers import AnswerWishes
 
 
@@ -224,8 +224,8 @@ def recipe_of(
 ) -> Recipe:
     """What the settings say an index is to be; `graph` takes the place of what they say of the graph."""
     from ragways.corpus.patterns import Selection
-    from ragways.index.layers import layer_settings
-    from ragways.index.update import Recipe
+    from ragways.index.recipe import Recipe
+    from ragways.layers.table import layer_settings
 
     return Recipe(
         embedder=lambda: embedder_of(settings, embedder),
@@ -240,7 +240,30 @@ def recipe_of(
             "communities": settings.communities,
             **layer_settings(settings.layers, "layers."),
         },
+        engine=engine_of(settings, embedder),
     )
+
+
+def engine_of(settings: Settings, embedder: OwnEmbedder | None) -> Callable[[], Engine] | None:
+    """What connects a run to where documents are embedded and extracted; None is this process."""
+    if settings.cluster.engine == "local":
+        return None
+    if embedder is not None:
+        raise UsageError(
+            "an embedder of your own stays in this process, and texts are embedded on a cluster",
+            "name it in the settings (embedder.kind: docs/python.md), or set cluster.engine to local",
+        )
+    from ragways.cluster.engine import RayEngine
+
+    # A task of Ray has one CPU.
+    threads = settings.embedder.model_copy(update={"threads": settings.embedder.threads or 1})
+    plain = plain_settings(settings.model_copy(update={"embedder": threads}))
+    return lambda: RayEngine(settings.cluster.address, _embedder_from, plain)
+
+
+async def _embedder_from(plain: str) -> Embedder:
+    """The embedder of settings that came to another process as JSON."""
+    return await embedder_of(Settings.model_validate_json(plain))
 
 
 def _load_options(settings: CorpusSettings) -> LoadOptions:
@@ -253,33 +276,6 @@ def _load_options(settings: CorpusSettings) -> LoadOptions:
     return LoadOptions(
         max_bytes=settings.max_bytes, fields=Fields(**{name: (value,) for name, value in settings.fields.items()})
     )
-
-
-def recipe_from(plain: dict[str, Any], layers: frozenset[str]) -> Recipe:
-    """The recipe of settings that came to another process as plain data."""
-    return recipe_of(Settings.model_validate(plain), layers)
-
-
-def engine_of(settings: Settings, embedder: OwnEmbedder | None, model: OwnModel | None) -> BuildShards | None:
-    """What builds the shards of an index; None is this process."""
-    if settings.cluster.engine == "local":
-        return None
-    if embedder is not None or model is not None:
-        raise UsageError(
-            "an embedder or a model of your own stays in this process, and shards are built on a cluster",
-            "name it in the settings (embedder.kind, model.kind: docs/python.md), or set cluster.engine to local",
-        )
-    from ragways.cluster.build import build_on_ray
-
-    return partial(build_on_ray, address=settings.cluster.address, make=partial(recipe_from, plain_settings(settings)))
-
-
-def _connect_shards(settings: Settings) -> ConnectShards | None:
-    if settings.cluster.engine == "local":
-        return None
-    from ragways.cluster.asking import on_ray
-
-    return on_ray(settings.cluster.address, settings.cluster.replicas, settings.cluster.seconds)
 
 
 @asynccontextmanager
@@ -300,11 +296,11 @@ async def opened_live(
     settings: Settings, *, embedder: OwnEmbedder | None = None, model: OwnModel | None = None
 ) -> AsyncIterator[LiveResources]:
     """What a program needs that keeps its corpus open, and asks what is in it at the time."""
-    from ragways.index.live import LiveIndex
+    from ragways.index.open import LiveIndex
     from ragways.retrieval.resources import LiveResources, Resources
 
     async with AsyncExitStack() as stack:
-        live = stack.enter_context(closing(LiveIndex(settings.index, _connect_shards(settings))))
+        live = stack.enter_context(closing(LiveIndex(settings.index)))
         chosen = await stack.enter_async_context(_embedder(settings, embedder))
         work_cache = _kept_replies(settings.index, stack) if model is not None or settings.model.name else None
         client = await stack.enter_async_context(
@@ -389,7 +385,7 @@ def _reader(settings: Settings, stack: AsyncExitStack) -> Reader | None:
 
 def _kept_replies(folder: Path, stack: AsyncExitStack) -> WorkCache | None:
     """Replies are kept in a folder; where it cannot be written, they are not kept."""
-    from ragways.index.work_cache import WorkCache
+    from ragways.store.cache import WorkCache
 
     try:
         return stack.enter_context(closing(WorkCache(folder)))
@@ -402,7 +398,7 @@ def registries() -> tuple[Registry[Any], ...]:
     from ragways.corpus.load import LOADERS
     from ragways.evaluation.datasets import DATASETS
     from ragways.evaluation.metrics import METRICS
-    from ragways.index.layers import LAYERS
+    from ragways.layers.table import LAYERS
     from ragways.retrieval.ask import PARADIGMS
 
     return (PARADIGMS, LAYERS, LOADERS, METRICS, DATASETS, EMBEDDERS, MODELS)

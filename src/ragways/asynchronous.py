@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragways.assemble import engine_of, opened_live, recipe_of
+from ragways.assemble import opened_live, recipe_of
 from ragways.cloud.copies import readable, written
 from ragways.core.errors import RagwaysError, StoreBusy, UsageError
 from ragways.core.runtime import ProgressCallback, limit_threads, silent
@@ -37,8 +37,8 @@ from ragways.core.trace import Budget, spending
 from ragways.core.types import Answer, Evidence, Hits, Query, answer_html
 from ragways.corpus.source import WebSource
 from ragways.index.build import build as build_index
-from ragways.index.layers import USUAL, check_layers
-from ragways.index.update import Summary
+from ragways.index.recipe import Summary, check_fresh
+from ragways.layers.table import USUAL, check_layers
 from ragways.pictures.neighbourhood import Neighbourhood, neighbourhood
 from ragways.retrieval.ask import Result, ask, check_question, retrieve
 from ragways.retrieval.paradigm import Paradigm
@@ -71,17 +71,24 @@ async def abuild(
     settings: Settings | None = None,
     budget: float | None = None,
     rebuild: bool = False,
-    shards: int = 0,
+    fresh: Iterable[str] = (),
+    erase: bool = False,
     progress: ProgressCallback = silent,
 ) -> Summary:
     """The async twin of `build`."""
     chosen = settings_for(settings, index).selecting(include, exclude)
     files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
-    engine = engine_of(chosen, embedder, model)
     with spending(Budget(usd=budget)), written(chosen.index, chosen.cache) as place:
         place.summary = await build_index(
-            place.folder, files, recipe, rebuild=rebuild, progress=progress, web=web, shards=shards, engine=engine
+            place.folder,
+            files,
+            recipe,
+            rebuild=rebuild,
+            progress=progress,
+            web=web,
+            fresh=check_fresh(fresh),
+            erase=erase,
         )
     return place.summary
 

@@ -37,8 +37,8 @@ from ragways.core.table import Table
 from ragways.core.text import counted
 from ragways.core.types import Answer, Evidence, Hits, Query
 from ragways.corpus.source import WebSource
-from ragways.index.layers import USUAL
-from ragways.index.update import Summary
+from ragways.index.recipe import Summary
+from ragways.layers.table import USUAL
 from ragways.pictures.neighbourhood import Neighbourhood
 from ragways.retrieval.ask import PARADIGMS, Result
 from ragways.retrieval.paradigm import Paradigm
@@ -66,7 +66,8 @@ def build(
     settings: Settings | None = None,
     budget: float | None = None,
     rebuild: bool = False,
-    shards: int = 0,
+    fresh: Iterable[str] = (),
+    erase: bool = False,
     progress: ProgressCallback = silent,
 ) -> Summary:
     """Index files and folders, or bring an index up to date with them.
@@ -84,7 +85,9 @@ def build(
         settings: those to use; unset, they are read from `ragways.toml` and the environment.
         budget: the most to spend, in USD. What was done before it is reached is kept.
         rebuild: start anew instead of updating.
-        shards: how many shards documents are dealt to by their key; 0 is as many as the index has. See docs/scale.md.
+        fresh: what is otherwise made anew only after many changes, and is to be in this run: `lexicon`, `communities`.
+        erase: leave no byte of documents that are removed or changed. `summary.erasure` says what was looked at, and
+            `summary.unerased` whether something can still be read.
         progress: called with a `Progress` as the work goes on.
 
     Returns:
@@ -107,7 +110,8 @@ def build(
             settings=settings,
             budget=budget,
             rebuild=rebuild,
-            shards=shards,
+            fresh=fresh,
+            erase=erase,
             progress=progress,
         )
     )

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from ragways.core.section import Section, settings_error
-from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
+from ragways.layers.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.models.providers import PROVIDERS
 from ragways.retrieval.guard import GuardSettings
 from ragways.settings_sources import gathered, user_cache
@@ -210,12 +210,10 @@ class ServeSettings(Section):
 
 
 class ClusterSettings(Section):
-    """Where the shards of an index are built and asked (docs/scale.md)."""
+    """Where documents are embedded and extracted when an index is built (docs/scale.md)."""
 
     engine: Literal["local", "ray"] = Field("local", description="local is this process; ray is a cluster (extra ray)")
     address: str = Field("", description="of ray: host:port, ray://host:port or auto; unset starts one on this machine")
-    replicas: int = Field(2, ge=1, le=16, description="of ray: actors that answer for each shard")
-    seconds: float = Field(30.0, gt=0, description="of ray: time for an actor to answer, before a replica is asked")
 
 
 class Settings(Section):

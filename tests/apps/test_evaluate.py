@@ -43,7 +43,6 @@ def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyP
     with closing(sqlite3.connect(kept)) as db:  # as an older version left it in the cache
         db.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
         db.commit()
-    kept.with_name("index.sqlite.sum").unlink()
     again = ragways(*arguments, "--paradigms", "words,naive", "--json")
     assert again.code == 0, again.err
     assert again.data["paradigms"][0]["metrics"] == words["metrics"]

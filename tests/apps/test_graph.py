@@ -7,6 +7,8 @@ import base64
 import hashlib
 import json
 import re
+import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,13 +22,13 @@ from ragways.apps.graph import app
 from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.plain import to_plain
 from ragways.index.build import build
-from ragways.index.graph.reader import Graph
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.graph.names import hash_of
 from ragways.pictures.neighbourhood import nearest_names, neighbourhood
 from ragways.pictures.shell import script_json
 from tests.apps.browser import BROWSER, needs_browser
 from tests.fakes import Sections, recipe, write
-from tests.index.test_export import HOSTILE, make_hostile
+from tests.index.test_export import HOSTILE
 
 DOCS = {
     "anna.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne. Anna Brack met Carl Dorn.\n",
@@ -51,17 +53,27 @@ def hostile(tmp_path: Path) -> Path:
     said = " ".join(text for text in HOSTILE if text.isprintable())
     docs = write(tmp_path / "docs", {"anna.md": f"# Anna Brack\n\nAnna Brack met Carl Dorn in Port Averne. {said}\n"})
     asyncio.run(build(tmp_path / "index", [docs], recipe(layers=frozenset({"graph"}), settings={"graph": {}})))
-    make_hostile(tmp_path / "index")
+    with closing(sqlite3.connect(tmp_path / "index" / "index.sqlite")) as db:
+        (document,) = db.execute("SELECT number FROM documents").fetchone()
+        for number, text in enumerate(HOSTILE):
+            name = f"hostile {number}"
+            mention = (document, 0, name, hash_of(name), "", "", text, text, 2, "rules")
+            relation = (document, 0, name, "", text, "anna brack", "", 1_500_000, "1883", -1, 0, text, text)
+            for table, row in (
+                ("mentions", mention),
+                ("relations", relation),
+                ("descriptions", (document, 0, name, hash_of(name), text)),
+            ):
+                db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+        db.commit()
+    shutil.rmtree(tmp_path / "index" / "views")
     return tmp_path / "index"
 
 
 @pytest.fixture
-def opened(folder: Path) -> Iterator[tuple[Index, Graph]]:
-    index = Index.open(folder)
-    graph = Graph.open(folder / "derived" / "1")
-    yield index, graph
-    graph.close()
-    index.close()
+def opened(folder: Path) -> Iterator[Index]:
+    with closing(Index.open(folder)) as index:
+        yield index
 
 
 def run(*arguments: str) -> Result:
@@ -103,20 +115,19 @@ def test_nearest_names():
     assert len(nearest_names("", names)) == 5
 
 
-def test_hops_grow_and_what_is_kept_hangs_together(opened: tuple[Index, Graph]):
-    index, graph = opened
-    start = graph.named("Anna Brack")[0]
-    sizes = [len(neighbourhood(index, start, hops=hops).nodes) for hops in (1, 2, 3)]
+def test_hops_grow_and_what_is_kept_hangs_together(opened: Index):
+    start = opened.graph.named("Anna Brack")[0]
+    sizes = [len(neighbourhood(opened, start, hops=hops).nodes) for hops in (1, 2, 3)]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]
     for most in (1, 3, 5):
-        shown = neighbourhood(index, start, hops=3, limit=most)
+        shown = neighbourhood(opened, start, hops=3, limit=most)
         assert len(shown.nodes) == most
         assert shown.centre == start
         assert f"the {most} nearest and heaviest of {shown.reached}" in shown.cut
         kept = {member.id for member in shown.nodes}
         assert all(member.through in kept for member in shown.nodes[1:])
-    assert neighbourhood(index, start, hops=1).cut == ""
+    assert neighbourhood(opened, start, hops=1).cut == ""
 
 
 class Page(HTMLParser):
@@ -166,19 +177,17 @@ def test_the_page_is_one_file_that_loads_nothing(folder: Path, tmp_path: Path):
 
 
 def test_no_text_can_break_out_of_the_page(hostile: Path, tmp_path: Path):
-    index, graph = Index.open(hostile), Graph.open(hostile / "derived" / "1")
-    for id in graph.ids:
-        shown = neighbourhood(index, id, hops=3)
-        text = shown.page()
-        read = Page(text)
-        assert read.tags.count("script") == 2
-        assert read.handlers == []
-        assert json.loads(read.texts["data"]) == json.loads(json.dumps(to_plain(shown)))
-        assert "alert(1)</script>" not in text
-    whole = neighbourhood(index, graph.ids.id(0), hops=6)
+    with closing(Index.open(hostile)) as index:
+        for number in range(index.graph.counts()["entities"]):
+            shown = neighbourhood(index, index.graph.entity_at(number), hops=3)
+            text = shown.page()
+            read = Page(text)
+            assert read.tags.count("script") == 2
+            assert read.handlers == []
+            assert json.loads(read.texts["data"]) == json.loads(json.dumps(to_plain(shown)))
+            assert "alert(1)</script>" not in text
+        whole = neighbourhood(index, "Anna Brack", hops=6)
     assert set(HOSTILE) <= {member.name for member in whole.nodes}
-    graph.close()
-    index.close()
 
 
 def test_no_text_can_steer_the_terminal(hostile: Path):
@@ -199,11 +208,9 @@ def test_json_for_a_script_tag(text: str):
 
 @needs_browser
 def test_a_browser_draws_it(hostile: Path, tmp_path: Path):
-    index, graph = Index.open(hostile), Graph.open(hostile / "derived" / "1")
-    shown = neighbourhood(index, graph.ids.id(0), hops=6)
+    with closing(Index.open(hostile)) as index:
+        shown = neighbourhood(index, "Anna Brack", hops=6)
     (tmp_path / "page.html").write_text(shown.page(), encoding="utf-8")
-    graph.close()
-    index.close()
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
     command = [str(BROWSER), *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
     done = subprocess.run(
@@ -254,9 +261,8 @@ def test_without_a_graph(tmp_path: Path):
         assert isinstance(run(*arguments, "--index", str(tmp_path / "index")).exception, MissingLayer)
 
 
-def test_a_neighbourhood_in_a_notebook_and_in_words(opened: tuple[Index, Graph], hostile: Path):
-    index, _ = opened
-    shown = neighbourhood(index, "Anna Brack", hops=2)
+def test_a_neighbourhood_in_a_notebook_and_in_words(opened: Index, hostile: Path):
+    shown = neighbourhood(opened, "Anna Brack", hops=2)
     first, *lines = repr(shown).split("\n")
     assert first.startswith("Anna Brack")
     assert "relations within 2 hops" in first
@@ -266,7 +272,7 @@ def test_a_neighbourhood_in_a_notebook_and_in_words(opened: tuple[Index, Graph],
     assert frame.values["sandbox"] == "allow-scripts"
     assert frame.values["srcdoc"] == shown.page()
     with closing(Index.open(hostile)) as other:
-        whole = neighbourhood(other, other.graph.ids.id(0), hops=6)
+        whole = neighbourhood(other, "Anna Brack", hops=6)
         assert Frame(whole._repr_html_()).tags == ["iframe"]
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", repr(whole))
 

@@ -11,9 +11,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.pictures.graph_map import _places, communities_of, graph_map
-from tests.retrieval.graph_corpus import GRAPH_LAYERS, indexed, table
+from tests.retrieval.graph_corpus import GRAPH_LAYERS, indexed
 
 
 @pytest.fixture(scope="module")
@@ -23,17 +23,17 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     opened.close()
 
 
+def ids(index: Index) -> list[str]:
+    return [index.graph.entity_at(number) for number in range(index.graph.counts()["entities"])]
+
+
 def known(index: Index) -> nx.Graph:
-    """The graph from its tables alone."""
+    """The graph of all its relations."""
     graph = nx.Graph()
-    rows = table(
-        index,
-        "SELECT s.id, o.id, sum(weight) FROM relations r JOIN entities s ON s.ordinal = r.subject "
-        "JOIN entities o ON o.ordinal = r.object WHERE s.id != o.id GROUP BY s.id, o.id",
-    )
-    for one, other, weight in rows:
-        before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
-        graph.add_edge(one, other, weight=before + weight)
+    for _, one, other, weight in index.graph.edges_between(ids(index), limit=100_000):
+        if one != other:
+            before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
+            graph.add_edge(one, other, weight=before + weight)
     return graph
 
 
@@ -44,26 +44,26 @@ def test_the_best_connected_and_what_joins_them(index: Index):
     assert [node.degree for node in found.nodes] == [graph.degree[node.id] for node in found.nodes]
     assert not {node.kind for node in found.nodes} & {"date", "quantity"}
     least = min(node.degree for node in found.nodes)
-    kinds = {entity.id: entity.type for entity in index.graph.entities(index.graph.ids).values()}
+    kinds = {entity.id: entity.type for entity in index.graph.entities(ids(index)).values()}
     better = [id for id, degree in graph.degree if degree > least and kinds[id] not in ("date", "quantity")]
     assert set(better) <= {node.id for node in found.nodes}
     part = graph.subgraph([node.id for node in found.nodes])
     edges = {frozenset((found.nodes[a].id, found.nodes[b].id)): weight for a, b, weight in found.edges}
     assert edges == pytest.approx({frozenset((a, b)): data["weight"] for a, b, data in part.edges(data=True)}, abs=1e-3)
     assert [weight for *_, weight in found.edges] == sorted((weight for *_, weight in found.edges), reverse=True)
-    assert found.entities == len(index.graph.ids)
+    assert found.entities == len(ids(index))
 
 
 def test_communities_are_the_coarsest(index: Index):
     coarsest = {id: each.id for each in index.communities.of_level(0) for id in index.communities.members(each.id)}
     assert coarsest
-    assert communities_of(index, list(index.graph.ids)) == coarsest
+    assert communities_of(index, ids(index)) == coarsest
     levels = index.communities.levels()
     for level in levels:
         of_level = {
             id: each.id for each in index.communities.of_level(level) for id in index.communities.members(each.id)
         }
-        assert index.communities.at_level(index.graph.ids, level) == of_level
+        assert index.communities.at_level(ids(index), level) == of_level
 
 
 def test_the_same_graph_gives_the_same_map(index: Index):

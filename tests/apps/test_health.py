@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from typer.testing import CliRunner, Result
 from ragways.apps import index as commands
 from ragways.core.errors import NoIndex, UsageError
 from ragways.index.build import build
+from ragways.index.open import Index
 from ragways.index.status import bytes_on_disk, layer_status
-from ragways.index.work_cache import WorkCache
-from tests.fakes import recipe, reseal, write
+from ragways.index.views import LIST, published
+from ragways.store.cache import WorkCache
+from tests.fakes import recipe, write
 
 DOCS = {
     "anna.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne.\n",
@@ -54,7 +57,7 @@ def test_a_sound_index_is_fit(index: Path):
 
 
 def test_check_prints_how_many_of_the_nearest_a_search_finds(index: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.chunk_vectors.recall", lambda _: 0.9931)
+    monkeypatch.setattr("ragways.layers.vectors.recall", lambda _: 0.9931)
     assert (
         "recall@10 of a search by meaning against an exact one: 0.993\n" in run("check", "--index", str(index)).output
     )
@@ -62,10 +65,9 @@ def test_check_prints_how_many_of_the_nearest_a_search_finds(index: Path, monkey
 
 def test_an_index_that_is_not_fit_exits_with_3(index: Path):
     db = sqlite3.connect(index / "index.sqlite")
-    db.execute("UPDATE documents SET sentences = X'080000100000'")
+    db.execute("UPDATE sections SET end = 100000")
     db.commit()
     db.close()
-    reseal(index)
     done = run("check", "--index", str(index))
     assert done.exit_code == 3
     assert "not fit" in done.output
@@ -86,7 +88,8 @@ def test_diagnose_prints_and_keeps_the_figures(index: Path, tmp_path: Path):
     for said in ("density", "intrinsic dimension", "hubness", "centroid", "all 2"):
         assert said in done.output
     kept = json.loads((index / "diagnosis.json").read_text())
-    assert kept["generation"] == 1
+    with closing(Index.open(index)) as opened:
+        assert kept["generation"] == opened.generation
     assert kept["structure"]["nodes"] > 2
     assert kept["texts"]["documents"] == 2
     assert "mean tokens of a passage" in done.output
@@ -116,10 +119,11 @@ def test_the_status_of_layers(index: Path):
         assert found[layer].bytes > 0
         assert found[layer].built_at.startswith("20")
         assert found[layer].failures == 0
-    listed = (file for file in (index / "derived" / "1").rglob("*") if not file.name.startswith("format-"))
-    files = [file for file in listed if file.is_file()]
+    views = published(index)
+    assert views is not None
+    files = [file for file in views.folder.rglob("*") if file.is_file() and file.name != LIST]
     sizes = sum(layer.bytes for name, layer in found.items() if name != "structure")
-    assert sizes == bytes_on_disk(files), "every derived file belongs to one layer"
+    assert sizes == sum(file.stat().st_size for file in files), "every file of a view belongs to one layer"
 
 
 def test_holes_and_shared_files_take_no_room(tmp_path: Path):
@@ -142,5 +146,5 @@ def test_layers_that_are_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     asyncio.run(build(tmp_path / "index", [write(tmp_path / "docs", DOCS)], recipe()))
     graph = {layer.name: layer for layer in layer_status(tmp_path / "index")}["graph"]
     assert (graph.built, graph.rows, graph.bytes, graph.built_at) == (False, 0, 0, "")
-    shutil.rmtree(tmp_path / "index" / "derived")
+    shutil.rmtree(tmp_path / "index" / "views")
     assert not {layer.name: layer for layer in layer_status(tmp_path / "index")}["vectors"].built

@@ -13,7 +13,7 @@ from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run
 from tests.apps.test_plan import LAYERS, reply, settings, texts
 from tests.fakes import write
-from tests.index.whole import unlike, whole
+from tests.index.builds import contents, unlike
 
 BAD = "# Ghost\n\nThe Marrowgate ghost was seen by Piet Vane at Tollen in 1899.\n"
 
@@ -85,7 +85,7 @@ def test_what_stays_malformed_is_listed_and_tried_again(ragways: Run, home: Path
         assert (healed.code, healed.data["undone"], server.count) == (0, 0, healed.data["usage"]["calls"])
         assert rows(home / ".ragways", "SELECT * FROM failures") == []
         ragways("index", "docs", "--with", "vectors,words,graph", "--index", "fresh")
-    assert unlike(whole(home / "fresh"), whole(home / ".ragways")) == []
+    assert unlike(contents(home / "fresh"), contents(home / ".ragways")) == []
 
 
 def test_removal_leaves_nothing_of_a_text_in_any_table(ragways: Run, home: Path):
@@ -97,7 +97,7 @@ def test_removal_leaves_nothing_of_a_text_in_any_table(ragways: Run, home: Path)
         assert ragways("index", "docs", "--with", LAYERS).code == 6
         (home / "docs" / "other.md").unlink()
         (home / "docs" / "ghost.md").unlink()
-        assert ragways("index", "docs", "--with", LAYERS).code == 0
+        assert ragways("index", "docs", "--with", LAYERS, "--erase").code == 0
     assert rows(home / ".ragways", "SELECT * FROM spent")
     for file in (home / ".ragways").rglob("*"):
         if file.is_file():

@@ -54,7 +54,7 @@ def context(tmp_path_factory: pytest.TempPathFactory, cache_folder: Path) -> Ite
     """An index of three documents, and a server over HTTP on it."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build
-    from ragways.index.layers import USUAL
+    from ragways.layers.table import USUAL
 
     folder = tmp_path_factory.mktemp("mcp")
     settings = read_settings(environment={}, index=folder / "index", cache=cache_folder)

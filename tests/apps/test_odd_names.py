@@ -101,10 +101,10 @@ def test_an_index_may_lie_at_such_a_path(ragways: Run, docs: Path, home: Path):
     assert ragways("remove", "good.txt", "--index", place).out == f"{home}/ind\\xe9x: 1 removed\n"
 
 
-def test_watch_and_shards_pass_over_them(docs: Path, home: Path):
+def test_watch_passes_over_them(docs: Path, home: Path):
     seen = files([docs], recipe())
     assert list(seen) == [str(docs / "good.txt")]
-    done = asyncio.run(build(home / "index", [docs], recipe(), shards=2))
+    done = asyncio.run(build(home / "index", [docs], recipe()))
     assert (done.added, len(done.failed)) == (1, 3)
     assert asyncio.run(build(home / "index", [docs], recipe())).unchanged == 1
 

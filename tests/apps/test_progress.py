@@ -12,7 +12,7 @@ from ragways.apps import terminal
 from ragways.apps.index_views import show_summary
 from ragways.core.runtime import Progress
 from ragways.corpus.source import Skipped
-from ragways.index.update import Summary
+from ragways.index.recipe import Summary
 
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):

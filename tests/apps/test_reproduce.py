@@ -16,7 +16,6 @@ from ragways.evaluation.judges import find_judge
 from ragways.evaluation.record import AnswerUsage, Record, Records
 from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage, construction
 from ragways.evaluation.score import MetricScore, ParadigmScores, RepeatRange, TypeScores
-from ragways.index.work_cache import Spent
 from ragways.reproduce.by_type import type_rows
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.experiment import LocatedData, locate
@@ -35,6 +34,7 @@ from ragways.reproduce.figures import (
 from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import read_settings
+from ragways.store.cache import Spent
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
 

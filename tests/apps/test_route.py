@@ -18,7 +18,7 @@ from ragways.evaluation.routing.outcomes import Outcomes
 from ragways.evaluation.routing.told import verdict, winners
 from ragways.evaluation.run import Run as EvaluationRun
 from ragways.experiment import Evaluation
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.features import FEATURES
 from ragways.retrieval.routing.router import ABSTAIN, ArmModel, CorpusRange, Guard, Router, Scale, Stop

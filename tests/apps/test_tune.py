@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ragways.evaluation.record import Records
-from ragways.index.place import claim
 from ragways.settings import Settings
+from ragways.store.place import claim
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture

@@ -12,8 +12,8 @@ import pytest
 from ragways.apps.trace_tree import entity_names, show_trace
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Evidence, Hits, Query
-from ragways.index.layers import LAYERS
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.table import LAYERS
 from ragways.pictures.walk_page import (
     GraphPicture,
     PathPicture,

@@ -16,9 +16,9 @@ import pytest
 
 from ragways.apps.watch import follow
 from ragways.core.errors import RagwaysError, UsageError
-from ragways.index.folder import writing
-from ragways.index.reader import Index
-from ragways.index.update import Summary
+from ragways.index.open import Index
+from ragways.index.recipe import Summary
+from ragways.index.writer import writing
 from tests.fakes import recipe, write
 
 
@@ -84,7 +84,7 @@ def test_a_file_that_still_grows_is_left_until_it_stays(tmp_path: Path):
 
 
 def test_a_run_that_fails_is_said_once_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("ragways.store.database.WAIT_SECONDS", 0.01)
     docs = tmp_path / "docs"
     write(docs, {"a.txt": "The pier is old."})
     held = writing(tmp_path / "index", rebuild=False)

@@ -21,7 +21,7 @@ from ragways.cloud.copies import readable, written
 from ragways.cloud.objects import ObjectStore
 from ragways.cloud.published import MANIFEST
 from ragways.core.errors import NoIndex, StoreBusy, StoreFailed
-from ragways.index.update import Summary
+from ragways.index.recipe import Summary
 from ragways.settings import Settings
 from ragways.testing.embedder import HashingEmbedder
 from tests.fakes import write
@@ -84,8 +84,8 @@ def on(machine: Path, index: str | Path = URL) -> Settings:
     return Settings.model_validate({"index": index, "cache": machine / "cache"})
 
 
-def build(corpus: Path, settings: Settings, shards: int = 0) -> Summary:
-    return ragways.build(corpus, embedder=HashingEmbedder(), settings=settings, shards=shards)
+def build(corpus: Path, settings: Settings) -> Summary:
+    return ragways.build(corpus, embedder=HashingEmbedder(), settings=settings)
 
 
 def found(settings: Settings) -> dict[str, list[tuple[str, float]]]:
@@ -107,15 +107,14 @@ def named() -> set[str]:
     return {f"some/index/{name}" for name in (*blocks, MANIFEST)}
 
 
-@pytest.mark.parametrize("shards", [0, 3])
 def test_it_is_built_asked_changed_and_forgotten(
-    tmp_path: Path, corpus: Path, server: Server, monkeypatch: pytest.MonkeyPatch, shards: int
+    tmp_path: Path, corpus: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ):
     one, other = on(tmp_path / "one"), on(tmp_path / "other")
     with pytest.raises(NoIndex, match=r"there is no index at s3://library/some/index: build one with"):
         found(one)
-    assert build(corpus, one, shards=shards).added == 4
-    assert build(corpus, on(tmp_path, tmp_path / "here"), shards=shards).added == 4
+    assert build(corpus, one).added == 4
+    assert build(corpus, on(tmp_path, tmp_path / "here")).added == 4
     expected = found(on(tmp_path, tmp_path / "here"))
     assert found(one) == found(other) == expected
     first = held()
@@ -254,7 +253,7 @@ def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def test_the_commands_take_a_url(
     corpus: Path, server: Server, command: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ):
-    done = command("index", "corpus", "--with", "words", "--shards", "2", "--index", URL, "--json")
+    done = command("index", "corpus", "--with", "words", "--index", URL, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["index"] == URL
     said = command("ask", "Who built the light?", "--paradigm", "words", "--index", URL, "--json")

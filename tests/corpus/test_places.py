@@ -12,7 +12,7 @@ from ragways.core.types import Document, Place
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.source import LoadOptions, SourceFile
-from ragways.index.origin import packed, unpacked
+from ragways.store.origin import packed, unpacked
 from tests.corpus import samples
 from tests.corpus.layout import read, read_text
 

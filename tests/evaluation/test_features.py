@@ -14,7 +14,7 @@ from ragways.evaluation import run as module
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import FEATURES_FILE, FILE, Records, kept_features
 from ragways.evaluation.run import evaluate, parse_variants, take_features
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.routing.features import FEATURES, all_features
 from tests.retrieval.graph_corpus import HOPS, TWO, WHEN, indexed, resources

@@ -11,7 +11,7 @@ from ragways.core.types import Hit, Query, ranked
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Gold, Question
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from tests.fakes import WordHashes, recipe, write
 
 DOCS = {

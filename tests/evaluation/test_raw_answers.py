@@ -36,7 +36,7 @@ def test_a_paradigm_and_an_import_of_the_same_words_score_the_same(ragways: Run,
         write(home, {"ragways.toml": f"[model]\nbase_url = '{server.base_url}'\nname = 'loop'\n"})
         done = ragways("eval", "run", *files, "--paradigms", "words", "--out", "own")
     assert done.code == 0, done.err
-    records = list(Records(home / "own"))
+    records = sorted(Records(home / "own"), key=lambda record: record.question)
     assert [record.answer for record in records] == [f"{answer} [1]" for answer in WORDS.values()]
     rows = [{"id": record.question, "answer": record.answer} for record in records]
     write(home, {"theirs.jsonl": "".join(json.dumps(row) + "\n" for row in rows)})

@@ -15,7 +15,7 @@ from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import Records, RunInfo, begin
 from ragways.evaluation.run import Variant, evaluate
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.call import Call, MemoryCache, Reply
 from ragways.models.client import ModelClient, trial
 from ragways.models.task import Task

@@ -1,4 +1,4 @@
-"""Builds in processes for which one call on the disk fails: is what they say of it true?
+"""Runs in processes for which one call on the disk fails: do they end in one line, and is the index whole?
 
 Run as a program under the shim (`shim.c`), which makes the calls fail; it forks a process for each trial, so that
 Python starts once.
@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import RagwaysError
+from ragways.index.check import check
 from tests.faults.killing import changed, corpus, run
-from tests.index.whole import unlike, whole
+from tests.index.builds import contents, unlike
 
 SHIM = Path(__file__).with_name("shim.c")
 WRITE, OPEN, SYNC, READ = 1, 2, 4, 8
@@ -45,16 +46,15 @@ def compiled(folder: Path) -> Path:
 
 @dataclass
 class Outcome:
-    """`untrue`: what was said and what is there differ. `unclaimed`: only the fault was said, not what is left.
-    `unlike`: the next run did not make up for it.
+    """`harmed`: a check finds an error in what the failed run left, or it reported success and is not done. `unlike`:
+    the next run did not make up for it.
     """
 
     trials: int = 0
     done: int = 0
-    said: int = 0
-    unclaimed: int = 0
+    reported: int = 0
     by_fault: dict[str, int] = field(default_factory=dict)
-    untrue: list[str] = field(default_factory=list)
+    harmed: list[str] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
     unlike: list[str] = field(default_factory=list)
 
@@ -74,46 +74,42 @@ def _trials(home: Path, trials: int, seed: int, documents: int = 10) -> Outcome:
     docs, bill, base, index = corpus(home / "docs", documents), home / "bill", home / "base", home / "failing"
     run(base, docs, bill)
     changed(docs, documents)
+    shutil.copytree(base, home / "after")
     run(home / "after", docs, bill)
-    before, after = whole(base), whole(home / "after")
-    counts = {}
+    after = contents(home / "after")
+    counts: dict[str, int] = {}
     for number in range(trials):
         name = list(FAULTS)[number % len(FAULTS)]
         error, kinds, lasting = FAULTS[name]
-        shutil.rmtree(index, ignore_errors=True)
-        shutil.copytree(base, index)
         if name not in counts:
+            _begin(index, base)
             counts[name] = int(_forked(shim, index, docs, bill, (0, error, kinds, 0))[2])
-            shutil.rmtree(index)
-            shutil.copytree(base, index)
+        _begin(index, base)
         at = dice.randint(1, counts[name])
-        kind, said, _ = _forked(shim, index, docs, bill, (at, error, kinds, lasting))
-        _judge(outcome, f"{name} at {at} of {counts[name]}", kind, said, (index, before, after))
+        kind, message, _ = _forked(shim, index, docs, bill, (at, error, kinds, lasting))
+        _judge(outcome, f"{name} at {at} of {counts[name]}", kind, message, (index, after))
         outcome.by_fault[name] = outcome.by_fault.get(name, 0) + 1
         run(index, docs, bill)
-        outcome.unlike += [f"{name} at {at}: {part}" for part in unlike(after, whole(index))]
+        outcome.unlike += [f"{name} at {at}: {part}" for part in unlike(after, contents(index))]
     return outcome
 
 
-def _judge(outcome: Outcome, name: str, kind: str, said: str, states: tuple[Path, Any, Any]) -> None:
-    index, before, after = states
+def _begin(index: Path, base: Path) -> None:
+    shutil.rmtree(index, ignore_errors=True)
+    shutil.copytree(base, index)
+
+
+def _judge(outcome: Outcome, name: str, kind: str, message: str, states: tuple[Path, dict[str, object]]) -> None:
+    index, after = states
     outcome.trials += 1
-    if kind == "crashed":
-        outcome.crashed.append(f"{name}: {said}")
+    if kind == "crashed" or "\n" in message:
+        outcome.crashed.append(f"{name}: {message}")
         return
-    is_before = not unlike(before, whole(index))
-    is_after = set(unlike(after, whole(index))) <= {"index.sqlite/meta"}  # which tells what is left to be forgotten
     outcome.done += kind == "done"
-    outcome.said += kind == "said"
-    if kind == "done" or "is in place" in said:
-        true = is_after
-    elif "unharmed" in said:
-        true = is_before
-    else:
-        true = is_before or is_after  # nothing is claimed, but it must be one of the two
-        outcome.unclaimed += 1
-    if not true:
-        outcome.untrue.append(f"{name}: {kind} {said} (before: {is_before}, after: {is_after})")
+    outcome.reported += kind == "reported"
+    errors = [finding.name for finding in check(index).findings if finding.severity == "error"]
+    if errors or (kind == "done" and unlike(after, contents(index))):
+        outcome.harmed.append(f"{name}: {kind} {message}: {errors}")
 
 
 def _forked(shim: ctypes.CDLL, index: Path, docs: Path, bill: Path, fault: tuple[int, int, int, int]) -> Any:
@@ -133,14 +129,14 @@ def _run_failing(
     shim: ctypes.CDLL, index: Path, docs: Path, bill: Path, fault: tuple[int, int, int, int], out: Connection
 ) -> None:
     shim.arm(str(index).encode(), ctypes.c_long(fault[0]), *map(ctypes.c_int, fault[1:]))
-    kind, said = "done", ""
+    kind, message = "done", ""
     try:
         run(index, docs, bill)
     except RagwaysError as error:
-        kind, said = "said", str(error)
+        kind, message = ("reported" if error.cure else "crashed"), str(error)
     except BaseException as error:
-        kind, said = "crashed", repr(error)
-    out.send((kind, said, int(shim.disarm())))
+        kind, message = "crashed", repr(error)
+    out.send((kind, message, int(shim.disarm())))
 
 
 if __name__ == "__main__":

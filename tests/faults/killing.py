@@ -1,4 +1,4 @@
-"""Builds with every layer in processes that are killed, and what is left of them when the next run has ended."""
+"""Runs with every layer in processes that are killed, and what is left of them when the next run has ended."""
 
 from __future__ import annotations
 
@@ -8,31 +8,36 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
 
 from ragways.core.trace import Usage
-from ragways.index.build import build
-from ragways.index.update import Recipe
+from ragways.index import run as index_run
+from ragways.index.build import build, remove
+from ragways.index.writer import make_views
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
+from ragways.store.store import Store
 from tests.apps.test_plan import LAYERS, reply, texts
-from tests.fakes import recipe
-from tests.index.whole import unlike, whole
+from tests.fakes import recipe, write
+from tests.index.builds import answers, contents, unlike
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {
     "graph": {"method": "model", "passage_tokens": 300},
     "communities": {"text": 50},
     "windows": {},
 }
-_FORKED = multiprocessing.get_context("fork")  # no time is lost on imports, so that kills fall into the build itself
+QUESTION = "Who sailed from Skelwick, and what became of the ship?"
+ASKED = ("words", "fused", "graph-ppr", "community-local")
+_FORKED = multiprocessing.get_context("fork")  # no time is lost on imports, so that kills fall into the run itself
 
 
 class Noting:
-    """A model that answers after a moment and writes down every call, as an endpoint's bill would."""
+    """A model that answers after a moment and writes down every reply, as an endpoint's bill would."""
 
     name = "noting"
     base_url = ""
@@ -41,12 +46,12 @@ class Noting:
         self._bill = os.open(bill, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     async def send(self, call: Call) -> Reply:
-        os.write(self._bill, f"{call.key(self.name)}\n".encode())
         await asyncio.sleep(0.002)
+        os.write(self._bill, f"{call.key(self.name)}\n".encode())
         messages = [{"role": m.role, "content": m.content} for m in call.messages]
         form = {"type": "json_schema", "json_schema": {"schema": call.schema}}
-        said = reply({"messages": messages, "response_format": form})
-        return Reply(said, usage=Usage(calls=1, input=1, output=1), model=self.name)
+        text = reply({"messages": messages, "response_format": form})
+        return Reply(text, usage=Usage(calls=1, input=1, output=1), model=self.name)
 
     async def aclose(self) -> None:
         os.close(self._bill)
@@ -54,38 +59,46 @@ class Noting:
 
 def corpus(folder: Path, documents: int) -> Path:
     """One file a document."""
-    folder.mkdir(parents=True)
-    for name, text in texts(documents).items():
-        (folder / name).write_text(text)
-    return folder
+    return write(folder, texts(documents))
 
 
 def changed(folder: Path, documents: int) -> Path:
     """Of a corpus, a fifth added, a tenth changed, a tenth gone."""
     more = texts(documents + documents // 5)
-    for n in range(documents, documents + documents // 5):
-        (folder / f"{n}.md").write_text(more[f"{n}.md"])
+    write(folder, {f"{n}.md": more[f"{n}.md"] for n in range(documents, documents + documents // 5)})
     for n in range(documents // 10):
-        (folder / f"{n}.md").write_text(more[f"{n}.md"].replace("sailed", "rowed"))
+        write(folder, {f"{n}.md": more[f"{n}.md"].replace("sailed", "rowed")})
         (folder / f"{documents - 1 - n}.md").unlink()
     return folder
 
 
 def run(index: Path, documents: Path, bill: Path) -> None:
-    asyncio.run(build(index, [documents], _recipe(bill)))
-
-
-def _recipe(bill: Path) -> Recipe:
-    return recipe(
+    """A run of small batches; communities are found anew, for those brought up to date tell of the way there."""
+    how = recipe(
         layers=frozenset(LAYERS.split(",")),
         settings=SETTINGS,
         model=lambda work_cache: ModelClient(Noting(bill), cache=work_cache),
     )
+    with patch.object(index_run, "BATCH", 5):
+        asyncio.run(build(index, [documents], how, fresh=frozenset({"communities"})))
 
 
-def killed(index: Path, documents: Path, bill: Path, after: float) -> bool:
+def removal(index: Path, documents: Path, bill: Path) -> None:
+    """Remove a fifth of the documents, as far as they are there."""
+    with closing(Store.open(index)) as store:
+        keys = sorted(key for (key,) in store.db.execute("SELECT key FROM documents WHERE key LIKE '%3.md'"))
+    if keys:
+        asyncio.run(remove(index, keys))
+    else:
+        make_views(index)
+
+
+Run = Callable[[Path, Path, Path], None]
+
+
+def killed(work: Run, index: Path, documents: Path, bill: Path, after: float) -> bool:
     """Whether a run was killed, with SIGKILL, before it had ended."""
-    child = _FORKED.Process(target=run, args=(index, documents, bill))
+    child = _FORKED.Process(target=work, args=(index, documents, bill))
     child.start()
     child.join(after)
     if child.exitcode is not None:
@@ -97,16 +110,16 @@ def killed(index: Path, documents: Path, bill: Path, after: float) -> bool:
     return True
 
 
-def finished(index: Path, documents: Path, bill: Path) -> float:
+def finished(work: Run, index: Path, documents: Path, bill: Path) -> float:
     """Seconds of a run that nobody disturbs."""
     began = time.perf_counter()
-    assert not killed(index, documents, bill, 600)
+    assert not killed(work, index, documents, bill, 600)
     return time.perf_counter() - began
 
 
 @dataclass
 class Outcome:
-    """`twice`: calls paid a second time by the run after a kill, in all and at most after one."""
+    """`twice`: replies paid a second time by the run after a kill, in all and at most after one."""
 
     kills: int = 0
     equal: int = 0
@@ -124,28 +137,31 @@ class Outcome:
 
 
 def trial(home: Path, documents: int, kills: int, seed: int = 0) -> Outcome:
-    """Kill as many runs at random moments: by turns first builds, and updates of an index that was there."""
+    """Kill as many runs at random moments: first builds, updates of an index that was there, and removals."""
     dice, outcome = random.Random(seed), Outcome()
-    docs = corpus(home / "docs", documents)
-    _phase(home, docs, None, kills // 2, dice, outcome)
-    finished(home / "base", docs, home / "base.bill")
-    _phase(home, changed(docs, documents), home / "base", kills - kills // 2, dice, outcome)
+    docs, base = corpus(home / "docs", documents), home / "base"
+    _phase(home, run, docs, None, kills // 3, dice, outcome)
+    finished(run, base, docs, home / "base.bill")
+    _phase(home, run, changed(docs, documents), base, kills // 3, dice, outcome)
+    _phase(home, removal, docs, base, kills - 2 * (kills // 3), dice, outcome)
     return outcome
 
 
-def _phase(home: Path, docs: Path, base: Path | None, kills: int, dice: random.Random, outcome: Outcome) -> None:
+def _phase(
+    home: Path, work: Run, docs: Path, base: Path | None, kills: int, dice: random.Random, outcome: Outcome
+) -> None:
     undisturbed, index, bill = home / "undisturbed", home / "killed", home / "bill"
     _begin(undisturbed, base)
-    seconds = finished(undisturbed, docs, bill)
-    wanted = _all(undisturbed)
+    seconds = finished(work, undisturbed, docs, bill)
+    wanted = state(undisturbed)
     last = outcome.kills + kills
     while outcome.kills < last:
         _begin(index, base)
-        bill.unlink(missing_ok=True)
-        if not killed(index, docs, bill, dice.uniform(0, seconds)):
+        bill.write_text("")
+        if not killed(work, index, docs, bill, dice.uniform(0, seconds)):
             continue
-        finished(index, docs, bill)
-        outcome.count(unlike(wanted, _all(index)), bill.read_text().split())
+        finished(work, index, docs, bill)
+        outcome.count(unlike(wanted, state(index)), bill.read_text().split())
 
 
 def _begin(index: Path, base: Path | None) -> None:
@@ -154,13 +170,6 @@ def _begin(index: Path, base: Path | None) -> None:
         shutil.copytree(base, index)
 
 
-def _all(index: Path) -> dict[str, object]:
-    """The index, and what is kept for it."""
-    db = sqlite3.connect(index / "work_cache.sqlite")
-    kept = {
-        "work_cache/vectors": sorted(db.execute("SELECT hash, vector FROM vectors").fetchall()),
-        "work_cache/results": sorted(db.execute("SELECT kind, hash, value FROM results").fetchall()),
-        "work_cache/failures": db.execute("SELECT * FROM failures").fetchall(),
-    }
-    db.close()
-    return whole(index) | kept
+def state(index: Path) -> dict[str, object]:
+    """What an index has, and what some paradigms answer from it."""
+    return contents(index) | answers(index, QUESTION, only=ASKED)

@@ -19,7 +19,7 @@ from ragways.corpus.load import LOADERS, load
 from ragways.corpus.source import MIB, LoadOptions, SourceFile
 from ragways.index.build import build
 from tests.corpus import samples
-from tests.fakes import contents, recipe
+from tests.fakes import recipe
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has limits of time only")
 
@@ -140,8 +140,7 @@ def test_plain_folders_start_no_child(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "docs" / "a.txt").write_text("A plain one.")
     (tmp_path / "docs" / "b.json").write_text(json.dumps([{"text": "Another."}]))
     monkeypatch.setattr(IsolatedReader, "_start", lambda _: pytest.fail("a child was started"))
-    asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe()))
-    assert len(contents(tmp_path / "index")["documents"]) == 2
+    assert asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe())).added == 2
     assert {loader.name for loader in LOADERS.values() if loader.isolated} == {
         "pdf", "docx", "html", "code", "xlsx", "pptx", "epub", "email", "mailbox", "yaml", "toml",
     }  # fmt: skip

@@ -14,8 +14,8 @@ from ragways.core.stream import OutgoingText
 from ragways.core.text import printable
 from ragways.index.build import build
 from ragways.index.export import export
-from ragways.index.layers import LAYERS
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.table import LAYERS
 from ragways.models.client import ModelClient
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, ask

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -15,10 +14,11 @@ from ragways.core.types import Document
 from ragways.corpus.load import load
 from ragways.corpus.source import SourceFile
 from ragways.corpus.structure import JOINED, MANY, PRESETS, sentence_spans, structure
-from ragways.index.graph.facts import LONGEST_TEXT, PassageFacts, Source, SourcePassage
-from ragways.index.graph.kept_facts import corpus_of
-from ragways.index.graph.rules import structure_facts, text_facts
-from ragways.index.windows.edges import Space, nearest_elsewhere, nearest_within
+from ragways.layers.graph.extract import extract
+from ragways.layers.graph.facts import LONGEST_TEXT
+from ragways.layers.lexicon import Lexicon
+from ragways.store.source import Source
+from ragways.store.store import Facts
 
 SIZE = 20_000
 UNNOTICED = 0.3
@@ -30,21 +30,9 @@ PARTS = (
 UNITS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("".join)
 
 
-def rules_of(document: Document) -> list[PassageFacts]:
-    parts = structure(document, PRESETS["section"])
-    text, title = document.text, document.title
-    passages = [SourcePassage(p.id, p.start, p.end, title, text[p.start : p.end]) for p in parts.chunks]
-    source = Source(
-        1,
-        title,
-        text,
-        tuple(passages),
-        tuple((sentence.start, sentence.end) for sentence in parts.sentences),
-        tuple((link.start, link.end, link.target) for link in document.links),
-        tuple((box.start, box.end, box.kind, box.fields) for box in document.infoboxes),
-    )
-    corpus = corpus_of([source])
-    return [one + other for one, other in zip(structure_facts(source, corpus), text_facts(source, corpus), strict=True)]
+def rules_of(document: Document) -> Facts:
+    source = Source.of(structure(document, PRESETS["section"]), with_title=True)
+    return extract(source, Lexicon.of([source]))
 
 
 def cpu(path: Path, source: str) -> float:
@@ -118,37 +106,5 @@ def test_ordinary_sentences_are_those_of_the_splitter():
 def test_what_is_said_of_a_relation_is_bounded():
     text = "Abel Corran met Oriel Tamsett and " + "went on and " * 10_000 + "on."
     facts = rules_of(Document(key="k", title="Abel Corran", text=text, format="text"))
-    relations = [relation for passage in facts for relation in passage.relations]
-    assert relations
-    assert max(len(relation.description) for relation in relations) <= LONGEST_TEXT
-
-
-def test_many_windows_of_one_text_are_compared_with_the_first_of_them():
-    draw = np.random.default_rng(1)
-    few = draw.standard_normal((5, 8)).astype(np.float32)
-    few /= np.linalg.norm(few, axis=1, keepdims=True)
-    texts = draw.integers(0, 5, 60)
-    same = np.array([np.flatnonzero(texts == text)[0] for text in texts], np.int32)
-    space = Space(few[texts], np.zeros(60, np.int64), same.astype(np.uint64))
-    found = nearest_within(space, 4)
-    for row in range(60):
-        sims = [(-np.float32(few[texts[row]].astype(float) @ few[texts[other]].astype(float)), other)
-                for other in range(60) if other != row]  # fmt: skip
-        assert found.to[row].tolist() == [other for _, other in sorted(sims)[:4]]
-    equal = Space(np.full((5000, 8), 8**-0.5, np.float32), np.zeros(5000, np.int64), np.zeros(5000, np.uint64))
-    assert nearest_within(equal, 4).to[-1].tolist() == [0, 1, 2, 3]
-
-
-def test_many_documents_of_one_text_are_compared_with_the_first_of_them():
-    draw = np.random.default_rng(2)
-    few = draw.standard_normal((4, 8)).astype(np.float32)
-    few /= np.linalg.norm(few, axis=1, keepdims=True)
-    texts, groups = draw.integers(0, 4, 80), np.sort(draw.integers(0, 6, 80)).astype(np.int32)
-    same = np.array([np.flatnonzero(texts == text)[0] for text in texts], np.int32)
-    found = nearest_elsewhere(Space(few[texts], groups.astype(np.int64), same.astype(np.uint64)), 5)
-    for row in range(80):
-        sims = [(-np.float32(few[texts[row]].astype(float) @ few[texts[other]].astype(float)), other)
-                for other in range(80) if groups[other] != groups[row]]  # fmt: skip
-        assert found.to[row].tolist() == [other for _, other in sorted(sims)[:5]]
-    one = Space(np.full((5000, 8), 8**-0.5, np.float32), np.arange(5000), np.zeros(5000, np.uint64))
-    assert nearest_elsewhere(one, 3).to[-1].tolist() == [0, 1, 2]
+    assert facts["relations"]
+    assert max(max(length, len(written)) for *_, length, written, _ in facts["relations"]) <= LONGEST_TEXT

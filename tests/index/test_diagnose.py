@@ -19,15 +19,14 @@ from ragways.index.diagnosis import (
     NO_GRAPH,
     NO_VECTORS,
     Diagnosis,
-    KeptFigures,
+    StoredFigures,
     diagnose,
     known_diagnosis,
     save,
     textual,
 )
 from ragways.index.filtered import only
-from ragways.index.pagerank import Adjacency
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.index.shape import (
     centroid_distance,
     component_sizes,
@@ -39,7 +38,7 @@ from ragways.index.shape import (
     structural,
     take,
 )
-from ragways.index.store import Store
+from ragways.layers.graph.walk import Adjacency
 from tests.fakes import recipe, write
 
 GRAPHS = {
@@ -207,7 +206,7 @@ def built(folder: Path, *layers: str) -> Index:
     return Index.open(folder / "index")
 
 
-def test_an_index_is_diagnosed_and_the_figures_are_kept(folder: Path):
+def test_an_index_is_diagnosed_and_the_figures_are_saved(folder: Path):
     index = built(folder, "vectors", "words", "graph")
     found = diagnose(index)
     assert found.structure is not None
@@ -216,13 +215,13 @@ def test_an_index_is_diagnosed_and_the_figures_are_kept(folder: Path):
     assert found.structure.relation_types > 0
     assert found.meaning.chunks == 2
     assert save(folder / "index", found) == folder / "index" / "diagnosis.json"
-    kept = from_plain(Diagnosis, json.loads((folder / "index" / "diagnosis.json").read_text()))
-    assert kept == found
-    assert kept.generation == index.generation
+    saved = from_plain(Diagnosis, json.loads((folder / "index" / "diagnosis.json").read_text()))
+    assert saved == found
+    assert saved.generation == index.generation
     index.close()
     write(folder / "docs", {"c.md": "# Storm\n\nA storm came.\n"})
     again = built(folder, "vectors", "words", "graph")
-    assert kept.generation != again.generation
+    assert saved.generation != again.generation
     again.close()
 
 
@@ -281,7 +280,7 @@ def test_an_index_of_nothing_has_no_shares(tmp_path: Path):
     index.close()
 
 
-def test_figures_that_are_kept_are_taken_while_they_are_of_this_generation(folder: Path):
+def test_saved_figures_are_taken_while_they_are_of_this_generation(folder: Path):
     index = built(folder, "vectors", "words", "graph")
     assert known_diagnosis(index) == diagnose(index, quick=True)
     marked = replace(diagnose(index), seed=77)
@@ -296,26 +295,26 @@ def test_figures_that_are_kept_are_taken_while_they_are_of_this_generation(folde
     index.close()
 
 
-def kept(index: Index) -> Diagnosis:
-    """The figures that the store of an index keeps."""
-    figures = KeptFigures.of(index._store)
+def stored(index: Index) -> Diagnosis:
+    """The figures that an index stores."""
+    figures = StoredFigures.of(index.store)
     assert figures is not None
     return figures.figures
 
 
-def test_a_large_index_keeps_its_figures_until_a_tenth_of_it_is_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 20)
+def test_a_large_index_stores_its_figures_until_a_tenth_of_it_is_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.diagnosis.STORED_FROM", 20)
     texts = {f"{n}.md": f"# Light {n}\n\nLight {n} was built by Anna Brack.\n" for n in range(20)}
     first = built_of(tmp_path, texts, "vectors", "words", "graph")
-    assert known_diagnosis(first) == kept(first) == diagnose(first, quick=True)
+    assert known_diagnosis(first) == stored(first) == diagnose(first, quick=True)
     for name in ("20.md", "0.md"):  # one comes, and one is another
         write(tmp_path / "docs", {name: "# Tern\n\nThe ship Tern was lost.\n"})
         index = built(tmp_path, "vectors", "words", "graph")
         if name == "20.md":
-            assert known_diagnosis(index) == kept(first) != diagnose(index, quick=True)
+            assert known_diagnosis(index) == stored(first) != diagnose(index, quick=True)
         else:
             assert known_diagnosis(index) == diagnose(index, quick=True)
-            assert kept(index).generation == index.generation == first.generation + 2
+            assert stored(index).generation == index.generation == first.generation + 2
         index.close()
     first.close()
 
@@ -323,43 +322,32 @@ def test_a_large_index_keeps_its_figures_until_a_tenth_of_it_is_other(tmp_path: 
 def test_figures_are_measured_anew_for_other_layers_and_dropped_of_a_small_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 20)
+    monkeypatch.setattr("ragways.index.diagnosis.STORED_FROM", 20)
     texts = {f"{n}.md": f"# Light {n}\n\nLight {n} was built by Anna Brack.\n" for n in range(20)}
     index = built_of(tmp_path, texts, "words")
-    assert kept(index).structure is None
+    assert stored(index).structure is None
     index.close()
     index = built(tmp_path, "words", "graph")
-    assert kept(index).structure == diagnose(index, quick=True).structure
+    assert stored(index).structure == diagnose(index, quick=True).structure
     assert known_diagnosis(only(index, "title = 'Light 1'")).texts == textual(only(index, "title = 'Light 1'"))
     index.close()
     for n in range(3):
         (tmp_path / "docs" / f"{n}.md").unlink()
     index = built(tmp_path, "words", "graph")
-    assert KeptFigures.of(index._store) is None
+    assert StoredFigures.of(index.store) is None
     assert known_diagnosis(index) == diagnose(index, quick=True)
     index.close()
 
 
 def test_figures_are_measured_anew_where_the_graph_is_made_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 1)
+    monkeypatch.setattr("ragways.index.diagnosis.STORED_FROM", 1)
     write(tmp_path / "docs", {f"{n}.md": f"# Light {n}\n\nIt was built by Anna Brack.\n" for n in range(12)})
     (tmp_path / "empty.jsonl").write_text("")
     for settings in ({"structure": False, "method": "import", "file": str(tmp_path / "empty.jsonl")}, {}):
         made = recipe(layers=frozenset({"words", "graph"}), settings={"graph": settings})
         asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], made))
         with closing(Index.open(tmp_path / "index")) as index:
-            assert kept(index) == diagnose(index, quick=True)
-
-
-def test_the_whole_keeps_figures_and_its_shards_keep_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.diagnosis.KEPT_FROM", 1)
-    write(tmp_path / "docs", {f"{n}.md": f"# Light {n}\n\nIt was built by Anna Brack.\n" for n in range(12)})
-    asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe(layers=frozenset({"vectors"})), shards=2))
-    with closing(Index.open(tmp_path / "index")) as index:
-        assert known_diagnosis(index) == kept(index) == diagnose(index, quick=True)
-    for shard in range(2):
-        with closing(Store.open(tmp_path / "index" / "shards" / str(shard))) as store:
-            assert KeptFigures.of(store) is None
+            assert stored(index) == diagnose(index, quick=True)
 
 
 def test_quick_figures_do_not_depend_on_whether_all_were_measured(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -374,7 +362,7 @@ def test_quick_figures_do_not_depend_on_whether_all_were_measured(folder: Path, 
     index.close()
 
 
-def test_under_a_filter_the_structure_is_not_told(folder: Path):
+def test_under_a_filter_the_structure_is_not_measured(folder: Path):
     index = built(folder, "vectors", "words", "graph")
     save(folder / "index", diagnose(index))
     part = known_diagnosis(only(index, "title = 'Port Averne'"))

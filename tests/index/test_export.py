@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import csv
 import json
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from xml.etree import ElementTree
 
 import networkx
@@ -17,13 +18,10 @@ import pyarrow.parquet
 import pytest
 
 from ragways.core.errors import MissingLayer, MissingPart, UsageError
-from ragways.index.build import build
-from ragways.index.export import export
-from ragways.index.graph.tables import write_arrays
-from ragways.index.graph.told_texts import packed_texts, unpacked_texts
-from ragways.index.reader import Index
-from tests.fakes import recipe, reseal, write
-from tests.index.graph.graph_fakes import plain
+from ragways.index.export import NODES, export
+from ragways.index.open import Index
+from ragways.layers.protocols import GraphEntity, Triplet
+from tests.index.runs import indexed
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -42,77 +40,58 @@ HOSTILE = [
 NAMESPACE = "{http://graphml.graphdrawing.org/xmlns}"
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """A graph with every hostile text as a name, a description, an alias and a predicate."""
-    folder = tmp_path_factory.mktemp("export")
-    docs = {"a.md": "# Anna Brack\n\nAnna Brack met Carl Dorn in Port Averne. Carl Dorn sailed to Skelwick.\n"}
-    asyncio.run(
-        build(
-            folder / "index",
-            [write(folder / "docs", docs)],
-            recipe(layers=frozenset({"vectors", "words", "graph"}), settings={"graph": {}}),
-        )
-    )
-    make_hostile(folder / "index")
-    opened = Index.open(folder / "index")
-    yield opened
-    opened.close()
+@dataclass
+class HostileGraph:
+    """Every hostile text as a name, a description, an alias, a type and a predicate."""
+
+    nodes: list[GraphEntity]
+    triplets: list[Triplet]
+
+    @classmethod
+    def make(cls) -> HostileGraph:
+        nodes = [
+            GraphEntity(f"entity:{n:016x}", text, text, text, (text, "plain"), n, 1, "rules")
+            for n, text in enumerate(HOSTILE)
+        ]
+        triplets = [
+            Triplet(f"relation:{n:016x}", one.id, one.name, text, other.id, other.name, text, n / 4, "1883", "rules")
+            for n, (one, other, text) in enumerate(zip(nodes, nodes[1:], HOSTILE, strict=False))
+        ]
+        return cls(nodes, triplets)
+
+    def counts(self) -> dict[str, int]:
+        return {"entities": len(self.nodes), "relations": len(self.triplets)}
+
+    def entity_at(self, number: int) -> str:
+        return self.nodes[number].id
+
+    def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
+        return {node.id: node for node in self.nodes if node.id in ids}
+
+    def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
+        return {number: self.triplets[number] for number in numbers}
+
+    def relation_chunks(self, ids: Collection[str]) -> dict[str, list[str]]:
+        return {id: [f"article:{n}:s0:p0:c0" for n in range(2)] for id in ids}
 
 
-def make_hostile(folder: Path) -> None:
-    """Put the hostile texts into the graph of an index."""
-    with closing(sqlite3.connect(folder / "index.sqlite")) as db:
-        (first,) = db.execute("SELECT min(id) FROM graph_entities").fetchone()
-        (document,) = db.execute("SELECT document FROM graph_contents").fetchone()
-        (packed,) = db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
-        (whole,) = db.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
-        known = unpacked_texts(packed, whole)
-        first_text = len(known)
-        db.execute(
-            "UPDATE graph_texts SET texts = ? WHERE document = ?", (packed_texts([*known, *HOSTILE], whole), document)
-        )
-        for n, text in enumerate(HOSTILE, start=1):
-            names = json.dumps({text: 1, "plain": 1}, ensure_ascii=False)
-            db.execute(
-                "INSERT INTO graph_entities VALUES (?, ?, ?, 2, 'rules', ?, '[{},{},{}]')", (n, text, text, names)
-            )
-            packed = packed_texts([text], whole)
-            db.execute("INSERT INTO graph_descriptions VALUES (?, ?, ?)", (n, document, packed))
-            db.execute("INSERT INTO graph_predicates VALUES (?, ?, 'rules', 1)", (1000 + n, text))
-            db.execute(
-                "INSERT INTO graph_shared_relations VALUES (?, ?, ?, ?, 1500000, ?, ?)",
-                (n, n, first, 1000 + n, text, json.dumps([[document, first_text + n - 1]])),
-            )
-        db.commit()
-        write_arrays(db, folder / "derived" / "1")
-    reseal(folder)
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> Index:
+    monkeypatch.setattr("ragways.index.export._AT_ONCE", 5)
+    return cast(Index, SimpleNamespace(graph=HostileGraph.make(), require=lambda layers: None))
 
 
 def expected(index: Index) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    db = plain(index._store.db)
-    nodes = [
-        dict(zip(("id", "name", "type", "description", "aliases", "count", "chunks", "way"), row, strict=True))
-        for row in db.execute(
-            "SELECT id, name, type, description, aliases, count, chunks, way FROM entities ORDER BY 1"
-        )
-    ]
-    for node in nodes:
-        node["aliases"] = json.loads(str(node["aliases"]))
-    ids = dict(db.execute("SELECT ordinal, id FROM entities").fetchall())
-    chunks = dict(db.execute("SELECT ordinal, id FROM chunks").fetchall())
-    edges = []
-    query = "SELECT ordinal, id, subject, object, predicate, description, weight, date, way FROM relations ORDER BY id"
-    for ordinal, id, subject, object, predicate, description, weight, date, way in db.execute(query).fetchall():
-        stated = db.execute("SELECT chunk FROM relation_chunks WHERE relation = ? ORDER BY chunk", (ordinal,))
-        edges.append(
-            {
-                "id": id, "source": ids[subject], "target": ids[object], "predicate": predicate,
-                "description": description, "weight": weight, "date": date, "way": way,
-                "chunks": [chunks[row[0]] for row in stated],
-            }
-        )  # fmt: skip
-    db.close()
+    graph = cast(HostileGraph, index.graph)
+    nodes = [{name: getattr(node, name) for name in NODES} | {"aliases": list(node.aliases)} for node in graph.nodes]
+    edges = [
+        {
+            "id": each.id, "source": each.subject, "target": each.object, "predicate": each.predicate,
+            "description": each.description, "weight": each.weight, "date": each.date, "way": each.way,
+            "chunks": graph.relation_chunks([each.id])[each.id],
+        }
+        for each in graph.triplets
+    ]  # fmt: skip
     return nodes, edges
 
 
@@ -227,9 +206,16 @@ def test_an_unknown_format(index: Index, tmp_path: Path):
         export(index, "graphxml", tmp_path / "x")
 
 
-def test_no_graph(tmp_path: Path):
-    asyncio.run(build(tmp_path / "index", [write(tmp_path / "docs", {"a.txt": "Nothing."})], recipe()))
-    index = Index.open(tmp_path / "index")
-    with pytest.raises(MissingLayer, match="--with"):
-        export(index, "json", tmp_path / "x")
-    index.close()
+def test_all_of_a_real_graph_goes_out_and_an_index_without_one_is_an_error(tmp_path: Path):
+    docs = {"a.md": "# Anna Brack\n\nAnna Brack met Carl Dorn in Port Averne. Carl Dorn sailed to Skelwick.\n"}
+    folder = indexed(tmp_path, docs, "graph")
+    with closing(Index.open(folder)) as opened:
+        counts = opened.graph.counts()
+        assert export(opened, "json", tmp_path / "graph.json") == (counts["entities"], counts["relations"])
+    data = json.loads((tmp_path / "graph.json").read_text())
+    assert {"Anna Brack", "Carl Dorn"} <= {node["name"] for node in data["nodes"]}
+    ids = {node["id"] for node in data["nodes"]}
+    assert data["edges"]
+    assert all(edge["source"] in ids and edge["target"] in ids and edge["chunks"] for edge in data["edges"])
+    with closing(Index.open(indexed(tmp_path / "other", docs))) as opened, pytest.raises(MissingLayer, match="--with"):
+        export(opened, "json", tmp_path / "x")

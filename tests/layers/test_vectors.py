@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
@@ -21,7 +22,7 @@ from ragways.core.types import content_hash
 from ragways.layers import sketches as under_test
 from ragways.layers.layer import Scored
 from ragways.layers.sketches import is_exact, near_rows, sketches
-from ragways.layers.vectors import VECTORS, ChunkVectors, Vectors, best, check_lengths, recall
+from ragways.layers.vectors import VECTORS, ChunkVectors, StoredVectors, best, check_lengths, recall
 from ragways.store.packed import STEPS, PackedRows, integers
 from ragways.store.store import chunk_id, number_of, path_of, place_of
 from tests.fakes import WordHashes
@@ -130,9 +131,12 @@ def test_places_sizes_openings_and_a_part(made, chance, dead: int):
     assert vectors.sizes([f"article:{document}" for document in [*numbers, 77777]]) == {
         f"article:{document}": sum(key[0] == document for key in keys) for document in numbers
     }
-    opening, first = vectors.openings()
-    assert opening.tolist() == numbers
-    assert first.tolist() == [places[chunk_id(document, 0)] for document in numbers]
+    cosines = vectors.cosines(question, [chunk_id(document, 0) for document in numbers])
+    nearest = sorted(((-cosine, id.rsplit(":", 3)[0]) for id, cosine in cosines.items() if cosine >= 0))
+    assert vectors.openings(question, 3) == [(id, -cosine) for cosine, id in nearest[:3]]
+    near = vectors.nearest_to(ids[0], len(ids))
+    assert len(near) == len(ids)
+    assert dict(near)[ids[0]] == near[0][1]
     some = {document for document in [*numbers, 77777] if chance.random() < 0.5}
     kept = [n for n, key in enumerate(keys) if key[0] in some]
     alone = chunk_vectors([keys[n] for n in kept], rows[kept], range(len(kept))) if kept else None
@@ -167,20 +171,24 @@ def test_search_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, e
     monkeypatch.setattr("ragways.layers.vectors.EXACT_ROWS", exact_rows)
     chance = np.random.default_rng(3)
     matrix = chance.standard_normal((50, 8)).astype(np.float32)
-    vectors = Vectors([f"id{n}" for n in range(50)], matrix)
+    vectors = StoredVectors([f"id{n}" for n in range(50)], matrix)
     vectors.save(tmp_path, "chunks")
-    loaded = Vectors.load(tmp_path, "chunks")
+    (tmp_path / "before").mkdir()
+    for file in [*tmp_path.glob("chunks.*")]:
+        os.link(file, tmp_path / "before" / file.name)
+    loaded = StoredVectors.load(tmp_path, "chunks")
     question = matrix[7] / np.linalg.norm(matrix[7])
     assert loaded.search(question, 5) == vectors.search(question, 5)
     assert loaded.search(question, 1)[0][0] == "id7"
     assert loaded.search(question, 5, minimum=0.999) == [("id7", loaded.search(question, 1)[0][1])]
     assert loaded.search(question, 0) == []
     assert loaded.places(["id3", "id77"]) == {"id3": 3}
-    both = loaded.searches(np.stack([question, -question]), 4, minimum=0.1, most=0.9)
-    assert both[0][0] == ("id7", float(np.float32(0.9)))
-    assert [id for id, _ in both[1]] == [id for id, _ in vectors.search(-question, 4, minimum=0.1)]
-    Vectors.stack([], [], 8).save(tmp_path, "none")
-    assert Vectors.load(tmp_path, "none").search(question, 3) == []
+    assert loaded.search(question, 4, minimum=0.1, most=0.9)[0] == ("id7", float(np.float32(0.9)))
+    assert loaded.cosines(question, ["id7", "id77"]) == dict(loaded.search(question, 1))
+    StoredVectors(["other"], matrix[:1]).save(tmp_path, "chunks")
+    assert StoredVectors.load(tmp_path / "before", "chunks").ids == vectors.ids, "of the generation before"
+    StoredVectors.stack([], [], 8).save(tmp_path, "none")
+    assert StoredVectors.load(tmp_path, "none").search(question, 3) == []
 
 
 @given(st.integers(0, 40), st.integers(0, 2**32 - 1), st.integers(1, 50), st.floats(0, 1), st.sampled_from([0.4, 9.0]))
@@ -190,12 +198,12 @@ def test_searches_among_some_rows_are_sorts_of_those(rows: int, seed: int, k: in
     matrix = chance.standard_normal((5, 8)).astype(np.float32)[chance.integers(0, 5, rows)]
     kept = chance.random(rows) < share
     question = chance.standard_normal(8).astype(np.float32)
-    vectors = Vectors([f"id{(7 * n) % 41:02}" for n in range(rows)], matrix)
+    vectors = StoredVectors([f"id{(7 * n) % 41:02}" for n in range(rows)], matrix)
     scores = np.minimum(vectors.matrix @ question, np.float32(most)).tolist()
     expected = sorted(
         ((vectors.ids[n], scores[n]) for n in np.flatnonzero(kept).tolist()), key=lambda pair: (-pair[1], pair[0])
     )
-    assert vectors.only(kept).searches(question[None], k, minimum=-100.0, most=most) == [expected[:k]]
+    assert vectors.only(kept).search(question, k, minimum=-100.0, most=most) == expected[:k]
 
 
 # Sketches

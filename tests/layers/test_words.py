@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import StoreDamaged
-from ragways.layers.words import WORDS, Words, all_terms, sure_terms, terms
+from ragways.layers.words import WORDS, StoredWords, all_terms, sure_terms, terms
 from ragways.store.store import number_of
 from tests.layers.views import LayerRuns
 from tests.store.rows import number
@@ -77,7 +77,7 @@ def chunks(runs: LayerRuns) -> dict[str, str]:
 QUESTIONS = ("w1 w5 w17", "w1500", "w3 w300 w700 w1 w0 w9", "w2", "w1999 w1500 w0")
 
 
-def assert_plain(runs: LayerRuns, words: Words, k: int = 10) -> None:
+def assert_plain(runs: LayerRuns, words: StoredWords, k: int = 10) -> None:
     texts = chunks(runs)
     assert len(words) == len(texts)
     for question in QUESTIONS:
@@ -200,7 +200,9 @@ def test_a_reader_of_the_generation_before_keeps_it(runs: LayerRuns):
     new = runs.run({"0.txt": "", "new.txt": "w1 w5 w5 w5"})
     assert new.search("w1 w5", 20) != before
     assert old.search("w1 w5", 20) == before
-    assert Words(view).search("w1 w5", 20) == before  # which leaves no lock in the folder, for it may be read-only
+    assert (
+        StoredWords(view).search("w1 w5", 20) == before
+    )  # which leaves no lock in the folder, for it may be read-only
     assert {path.name: path.read_bytes() for path in view.iterdir()} == files
     for path in view.iterdir():
         path.unlink()

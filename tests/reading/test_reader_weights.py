@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ragways
-from ragways.index.words import terms
+from ragways.layers.words import terms
 from ragways.models.reader import Passage, Reader
 from ragways.tasks.extract import AnswerPassage
 from ragways.tasks.read import ReadAnswer, read_answer

@@ -13,9 +13,9 @@ import ragways
 from ragways.assemble import recipe_of
 from ragways.core.errors import StoreBusy
 from ragways.index.build import build
-from ragways.index.layers import LAYERS
-from ragways.index.place import claim
+from ragways.layers.table import LAYERS
 from ragways.settings import Settings, read_settings
+from ragways.store.place import claim
 
 
 @pytest.fixture(scope="session")

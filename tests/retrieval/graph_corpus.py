@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.protocols import Triplet
 from ragways.models.client import ModelClient
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
-from tests.index.graph.graph_fakes import plain
 
 TEXTS = {
     "ness-light.md": "# Ness Light\n\nThe Ness Light was designed by Ada Holm in 1801. It stands on Gull Rock near the "
@@ -44,9 +43,15 @@ WHEN = "When did Bertil Oakes work on the Ness Light?"
 GRAPH_LAYERS = frozenset({"vectors", "words", "graph"})
 
 
-def indexed(folder: Path, texts: dict[str, str] = TEXTS, layers: frozenset[str] = GRAPH_LAYERS, **graph: Any) -> Path:
+def indexed(
+    folder: Path,
+    texts: dict[str, str] = TEXTS,
+    layers: frozenset[str] = GRAPH_LAYERS,
+    communities: dict[str, Any] | None = None,
+    **graph: Any,
+) -> Path:
     """An index of these texts, with vectors of all entities unless the settings say otherwise."""
-    settings = {"graph": {"vectors": "all", **graph}}
+    settings = {"graph": {"vectors": "all", **graph}, "communities": communities or {}}
     corpus = write(folder / "corpus", texts)
     asyncio.run(build(folder / "index", [corpus], recipe(WordHashes(), layers=layers, settings=settings)))
     return folder / "index"
@@ -87,42 +92,32 @@ def ids(answer: Answer, kind: str = "") -> list[str]:
     return [p.id for p in pieces if kind in ("", p.kind) and (kind != "triplet" or p.id.startswith("relation:"))]
 
 
-def table(index: Index, query: str) -> list[Any]:
-    """Rows of the graph's own tables, for brute force."""
-    with closing(plain(index._store.db)) as db:
-        return db.execute(query).fetchall()
+def every_entity(index: Index) -> list[str]:
+    return [index.graph.entity_at(number) for number in range(index.graph.counts()["entities"])]
 
 
-def relations(index: Index) -> list[Any]:
-    """All relations: id, subject id, object id, weight, date."""
-    return table(
-        index,
-        "SELECT r.id, s.id, o.id, r.weight, r.date FROM relations r "
-        "JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object ORDER BY r.id",
-    )
+def mentions(index: Index) -> set[tuple[str, str]]:
+    """All entities with the chunks that name them."""
+    return {(id, chunk) for id in every_entity(index) for chunk, _ in index.graph.mentions([id])}
+
+
+def relations(index: Index) -> list[Triplet]:
+    """All relations, by id."""
+    rows = index.graph.relations_at(range(index.graph.counts()["relations"])).values()
+    return sorted(rows, key=lambda row: row.id)
 
 
 def stated(index: Index) -> dict[str, list[str]]:
     """The chunks of every relation."""
-    found: dict[str, list[str]] = {}
-    rows = table(
-        index,
-        "SELECT r.id, c.id FROM relation_chunks l JOIN relations r ON r.ordinal = l.relation "
-        "JOIN chunks c ON c.ordinal = l.chunk ORDER BY r.id, c.ordinal",
-    )
-    for relation, chunk in rows:
-        found.setdefault(relation, []).append(chunk)
-    return found
+    return index.graph.relation_chunks([row.id for row in relations(index)])
 
 
 def similarities(index: Index, names: Iterable[str]) -> dict[str, float]:
     """Of every entity, its best cosine to any of the names; 1 where it is called so."""
-    embedder = WordHashes()
-    wanted = list(names)
-    vectors = asyncio.run(embedder.embed(wanted))
-    held = index.graph.vectors
-    assert held is not None
-    best = {id: float((vectors @ held.matrix[n]).max()) for n, id in enumerate(held.ids)}
+    wanted, best = list(names), dict[str, float]()
+    for vector in asyncio.run(WordHashes().embed(wanted)):
+        for id, cosine in index.graph.cosines(vector, every_entity(index)).items():
+            best[id] = max(cosine, best.get(id, -1.0))
     for name in wanted:
         best |= dict.fromkeys(index.graph.named(name), 1.0)
     return best

@@ -12,8 +12,8 @@ from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.step import Step
 from ragways.core.stream import AnswerStream, streaming
 from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Query
-from ragways.index.layers import LAYERS
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.table import LAYERS
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.retrieval.answer import answer

@@ -13,7 +13,7 @@ import pytest
 from ragways.apps.answer import way_in_words
 from ragways.core.errors import StoreFailed
 from ragways.core.types import ABSTENTION, Answer
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.models.reader import Passage, Reading
 from ragways.retrieval import beside_model

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ragways.core.types import Piece
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.fused_features import SHARED, Cover, bridges
-from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, table
+from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, mentions
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def pieces(index: Index) -> dict[str, Piece]:
     """All passages, by title: each text of the corpus is one."""
-    return {piece.title: piece for piece in index.pieces(index.graph.chunk_numbers).values()}
+    return {piece.title: piece for piece in index.pieces(index.graph.chunk_ids()).values()}
 
 
 def cover(index: Index, question: str) -> Cover:
@@ -40,14 +40,11 @@ def test_the_name_beside_words_of_the_question_comes_first(index: Index):
 
 
 def test_every_bridge_stands_on_two_mentions(index: Index):
-    """Against the graph's own table: both ends name the entity, and `own` is what the table calls about."""
-    rows = table(
-        index,
-        "SELECT e.name, c.id, m.about FROM mentions m JOIN entities e ON e.ordinal = m.entity "
-        "JOIN chunks c ON c.ordinal = m.chunk",
-    )
-    about = {(name, chunk): bool(own) for name, chunk, own in rows}
+    """Both ends name the entity, and `own` is a passage that bears its name."""
     known = pieces(index)
+    names = {id: entity.name for id, entity in index.graph.entities({id for id, _ in mentions(index)}).items()}
+    titles = {piece.id: title for title, piece in known.items()}
+    about = {(names[id], chunk): names[id] == titles[chunk] for id, chunk in mentions(index)}
     found = bridges(index.graph, cover(index, HOPS), list(known.values()))
     assert found
     for bridge in found:

@@ -12,27 +12,31 @@ import pytest
 from ragways.core.errors import UnusableReply
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
-from ragways.index.communities.reader import Communities
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.communities.read import StoredCommunities
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
 from ragways.retrieval.graph_pieces import EntityScores
 from ragways.retrieval.resources import Resources
 from ragways.testing.scripted import ScriptedModel
-from tests.fakes import WordHashes, write
-from tests.index.communities.corpora import FAR, HARBOUR, ORCHARD, run
-from tests.index.graph.graph_fakes import plain
+from tests.fakes import WordHashes
+from tests.layers.communities.made import FAR, HARBOUR, ORCHARD
+from tests.retrieval.graph_corpus import every_entity, indexed, mentions, relations
 
+TITLES = {
+    "tamsett": "Orla Tamsett", "guild": "Harbour Guild", "light": "Skerry Light", "venn": "Maud Venn",
+    "market": "Vale Market", "comet": "Comet Ysolde",
+}  # fmt: skip
 QUESTION = "Who planted the Quillon Orchard with Piers Hallow?"
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     home = tmp_path_factory.mktemp("communities")
-    write(home / "corpus", {**HARBOUR, **ORCHARD, **FAR})
-    run(home / "index", home / "corpus")
-    opened = Index.open(home / "index")
+    texts = {f"{name}.md": f"# {TITLES[name]}\n\n{text}" for name, text in {**HARBOUR, **ORCHARD, **FAR}.items()}
+    layers = frozenset({"vectors", "graph", "communities"})
+    opened = Index.open(indexed(home, texts, layers, communities={"members": 3, "text": 0}))
     yield opened
     opened.close()
 
@@ -165,8 +169,8 @@ def test_global_says_whether_it_read_all_reports_or_the_nearest(index: Index):
 
 
 def test_global_over_all_reports_takes_the_finest_level(index: Index, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Communities, "levels", lambda self: [0, 1, 2])
-    monkeypatch.setattr(Communities, "tokens_of_level", lambda self, level: 8_000 + 4_000 * level)
+    monkeypatch.setattr(StoredCommunities, "levels", lambda self: [0, 1, 2])
+    monkeypatch.setattr(StoredCommunities, "tokens_of_level", lambda self, level: 8_000 + 4_000 * level)
     for reports, level in ((9_000, 0), (13_000, 1), (0, 2)):
         _, trace = asked(index, COMMUNITY_GLOBAL, reports=reports)
         assert next(s.details for s in trace.walk() if s.name == "report points")["level"] == level
@@ -201,37 +205,27 @@ def test_local_gives_what_brute_force_over_the_tables_gives(index: Index):
     graph, communities = index.graph, index.communities
     embedder = WordHashes()
     question = asyncio.run(embedder.embed([QUESTION]))[0]
-    assert graph.vectors is not None
-    near = sorted(
-        ((float(row @ question), id) for id, row in zip(graph.vectors.ids, graph.vectors.matrix, strict=True)),
-        key=lambda pair: (-pair[0], pair[1]),
-    )
-    seeds = {id: score for score, id in near[:3] if score >= 0.1}
+    near = graph.cosines(question, every_entity(index))
+    seeds = {id: near[id] for id in sorted(near, key=lambda id: (-near[id], id))[:3] if near[id] >= 0.1}
     [found] = next(step.attachments for step in trace.walk() if step.name == "surroundings")
     assert isinstance(found, EntityScores)
     assert dict(found.scores) == pytest.approx(seeds, abs=5e-5)
-    db = plain(graph._db)
 
     def order(kind: str) -> list[str]:
         return [hit.piece.id for hit in answer.evidence.hits.items if hit.piece.kind == kind]
 
     chunks: dict[str, float] = {}
-    for entity, chunk in db.execute(
-        "SELECT e.id, c.id FROM mentions m JOIN entities e ON e.ordinal = m.entity JOIN chunks c ON c.ordinal = m.chunk"
-    ):
+    cosines = index.vectors.cosines(question, index.vectors.ids)
+    for entity, chunk in mentions(index):
         if entity in seeds:
-            cosine = float(index.vectors.matrix[list(index.vectors.ids).index(chunk)] @ question)
-            chunks[chunk] = chunks.get(chunk, cosine) + seeds[entity]
+            chunks[chunk] = chunks.get(chunk, cosines[chunk]) + seeds[entity]
     assert order("chunk") == sorted(chunks, key=lambda id: (-round(chunks[id], 6), id))
-    relations = {
-        id: seeds.get(subject, 0.0) + seeds.get(object, 0.0) + 0.1 * weight / (1 + weight)
-        for id, subject, object, weight in db.execute(
-            "SELECT r.id, s.id, o.id, r.weight FROM relations r JOIN entities s ON s.ordinal = r.subject "
-            "JOIN entities o ON o.ordinal = r.object"
-        )
-        if subject in seeds or object in seeds
+    touching = {
+        row.id: seeds.get(row.subject, 0.0) + seeds.get(row.object, 0.0) + 0.1 * row.weight / (1 + row.weight)
+        for row in relations(index)
+        if {row.subject, row.object} & seeds.keys()
     }
-    assert order("triplet") == sorted(relations, key=lambda id: (-round(relations[id], 6), id))
+    assert order("triplet") == sorted(touching, key=lambda id: (-round(touching[id], 6), id))
     reports: dict[str, float] = {}
     for community in {each.id for level in communities.levels() for each in communities.of_level(level)}:
         for entity in seeds.keys() & set(communities.members(community)):
@@ -288,9 +282,9 @@ def test_a_question_to_a_corpus_of_many_communities_takes_under_20_000_tokens(tm
     many = [replace(community, id=f"community:{n:016x}", tokens=300) for n in range(100)]
     long = replace(report, summary="word " * 299, findings=())
     patch = pytest.MonkeyPatch()
-    patch.setattr(Communities, "of_level", lambda self, level: many)
-    patch.setattr(Communities, "tokens_of_level", lambda self, level: 30_000)
-    patch.setattr(Communities, "reports", lambda self, ids: dict.fromkeys(ids, long))
+    patch.setattr(StoredCommunities, "of_level", lambda self, level: many)
+    patch.setattr(StoredCommunities, "tokens_of_level", lambda self, level: 30_000)
+    patch.setattr(StoredCommunities, "reports", lambda self, ids: dict.fromkeys(ids, long))
     try:
         asked(index, COMMUNITY_GLOBAL, model=Long([]))
     finally:

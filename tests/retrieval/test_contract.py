@@ -13,7 +13,7 @@ import pytest
 from ragways.assemble import opened
 from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.types import ABSTENTION
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.library import Corpus
 from ragways.library import open as open_corpus
 from ragways.models.client import ModelClient

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from ragways.core.errors import StoreFailed
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.reader import Passage, Reading
 from ragways.retrieval.evidence import FEW, TOGETHER, affordable, evidence_logits
 from ragways.retrieval.fused import FUSED

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.knowledge_graph import KG
 from ragways.retrieval.light import LIGHT
 from ragways.retrieval.pagerank import FAST_GRAPH as PARADIGM
@@ -47,7 +47,9 @@ def test_relations_score_by_their_ends_and_chunks_by_their_relations(index: Inde
     assert len(seeds) == 2
     mass = networkx_pagerank(index, seeds)
     kept = set(best({id: share for id, share in mass.items() if share >= 1e-5}, 100)) | set(seeds)
-    of_relations = {id: mass[s] + mass[o] for id, s, o, _, _ in relations(index) if s in kept and o in kept}
+    of_relations = {
+        row.id: mass[row.subject] + mass[row.object] for row in relations(index) if {row.subject, row.object} <= kept
+    }
     of_chunks: dict[str, float] = {}
     for relation, chunks in stated(index).items():
         for chunk in chunks if relation in of_relations else ():

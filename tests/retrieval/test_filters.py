@@ -16,8 +16,8 @@ from ragways.core.errors import UsageError
 from ragways.core.step import Step
 from ragways.core.types import ABSTENTION, Found, Hit, Hits, Query
 from ragways.index.filtered import only
-from ragways.index.graph.filtered import NAMELESS, FilteredGraph
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.graph.texts import NAMELESS
 from ragways.library import Corpus
 from ragways.library import open as open_corpus
 from ragways.retrieval.answer import answer
@@ -189,31 +189,33 @@ def test_no_tool_reads_other_documents(demo_settings: Settings, tool: str):
 def test_the_graph_forgets_what_only_other_documents_say(demo_settings: Settings):
     async def work(use: Resources) -> None:
         whole, part = use.index.graph, only(use.index, WHERE).graph
-        assert isinstance(part, FilteredGraph)
         assert whole.named("Three Oars Inn")
         assert not part.named("Three Oars Inn")
         [treaty] = whole.named("Treaty of Oskerford")[:1]
         before, after = whole.entities([treaty])[treaty], part.entities([treaty])[treaty]
         assert before.description or before.type
-        assert (after.description, after.type, after.aliases) == ("", "", ())
+        assert (after.description, after.aliases) == ("", ())
         assert after.name in (before.name, *before.aliases)
         assert 0 < after.chunks < before.chunks
-        texts = {id: f"{piece.title} {piece.text}" for id, piece in only(use.index, WHERE).pieces(part.places).items()}
-        named = [entity for entity in part.entities(part.ids).values() if entity.name != NAMELESS]
+        seen = set(part.chunk_ids())
+        texts = {id: f"{piece.title} {piece.text}" for id, piece in only(use.index, WHERE).pieces(seen).items()}
+        count = part.counts()
+        entities = [part.entity_at(number) for number in range(count["entities"])]
+        named = [entity for entity in part.entities(entities).values() if entity.name != NAMELESS]
         assert len(named) > 100
         for entity in named:
-            if not part.is_whole(entity.id):
+            if entity.chunks < whole.entities([entity.id])[entity.id].chunks:
                 chunks = [texts[chunk] for chunk, _ in part.mentions([entity.id])]
                 assert any(entity.name.casefold()[:4] in text.casefold() for text in chunks), entity
-        seen = set(part.places)
-        assert {chunk for chunks in part.relation_chunks(all_relations(part)).values() for chunk in chunks} <= seen
-        stated = whole.relation_chunks(all_relations(whole))
-        partly = {id for id, chunks in stated.items() if 0 < len(seen.intersection(chunks)) < len(chunks)}
+        rows = part.relations_at(range(count["relations"])).values()
+        stated = part.relation_chunks([row.id for row in rows])
+        assert {chunk for chunks in stated.values() for chunk in chunks} <= seen
+        before_chunks = whole.relation_chunks(list(stated))
+        partly = {id for id, chunks in stated.items() if len(chunks) < len(before_chunks[id])}
         assert partly
-        for relation in part.relations(all_relations(part)).values():
-            assert SECRET not in f"{relation.text} {relation.description}"
-            assert relation.id not in partly or not relation.description
-        assert {node for node in part.passages.indices.tolist() if node >= len(part.ids)} <= set(part.places.values())
+        assert len(rows) == len(stated) == count["relations"] < whole.counts()["relations"]
+        assert all(SECRET not in f"{row.text} {row.description}" for row in rows)
+        assert {chunk for chunk, _ in part.passages({treaty: 1.0}, k=1000)} <= seen
 
     using(demo_settings, work)
 
@@ -223,12 +225,13 @@ def test_each_search_is_among_the_documents_that_match(demo_settings: Settings, 
     part = only(index, WHERE)
     found = [id for id, _ in part.words.search(QUESTION, 20)]
     assert found == [id for id, _ in index.words.search(QUESTION, 1000) if document_of(id) in allowed][:20]
-    for whole, left in (
-        (index.vectors, part.vectors),
-        (index.windows.windows, part.windows.windows),
-        (index.windows.sentences, part.windows.sentences),
-    ):
-        assert list(left.ids) == [id for id in whole.ids if document_of(id) in allowed]
+    assert list(part.vectors.ids) == [id for id in index.vectors.ids if document_of(id) in allowed]
+    windows = [[each.window_id(row) for row in range(len(each))] for each in (index.windows, part.windows)]
+    assert windows[1] == [id for id in windows[0] if document_of(id) in allowed]
+    sentences = {
+        part.windows.sentence_id(s) for row in range(len(part.windows)) for s in part.windows.sentences_of(row)
+    }
+    assert {document_of(id) for id in sentences} == {document_of(id) for id in windows[1]} <= allowed
     assert not any(len(part.windows.sentences_of(row)) == 0 for row in range(len(part.windows)))
     index.close()
 
@@ -237,22 +240,21 @@ def document_of(id: str) -> str:
     return ":".join(id.split(":")[:2])
 
 
-def all_relations(graph: Any) -> list[str]:
-    return list(graph.relation_arrays.names(range(len(graph.relation_arrays)))) if len(graph.relation_arrays) else []
-
-
 def test_reports_that_rest_on_other_documents_too_are_left_out(demo_settings: Settings):
     async def work(use: Resources) -> None:
         whole, part = use.index.communities, only(use.index, WHERE).communities
-        graph = only(use.index, WHERE).graph
-        assert isinstance(graph, FilteredGraph)
+        before, after = use.index.graph, only(use.index, WHERE).graph
         kept = {community.id for level in part.levels() for community in part.of_level(level)}
         everything = {community.id for level in whole.levels() for community in whole.of_level(level)}
         for id in everything:
-            assert (id in kept) == all(graph.is_whole(member) for member in whole.members(id))
+            members = before.entities(whole.members(id)), after.entities(whole.members(id))
+            assert (id in kept) == (
+                [entity.chunks for entity in members[0].values()] == [entity.chunks for entity in members[1].values()]
+            )
         assert part.left_out == len(everything) - len(kept) > 0
         assert kept
-        assert set(part.vectors.ids if part.vectors else ()) <= kept
+        vector = await use.embed_question(QUESTION)
+        assert {id for id, _ in part.nearest(vector, None)} <= kept
         reports = part.reports(everything)
         assert reports.keys() <= kept
         left = " ".join(whole_text(use.index, id) for id, _, _ in only(use.index, WHERE).documents())

@@ -10,8 +10,7 @@ import pytest
 
 from ragways.core.types import Query
 from ragways.index.build import remove
-from ragways.index.graph.retrieve import question_seeds
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.fused import FUSED as PARADIGM
 from ragways.retrieval.graph_pieces import EntityScores, GraphWalk
 from ragways.retrieval.pagerank import linked
@@ -75,7 +74,7 @@ def test_nothing_comes_from_a_removed_document(tmp_path: Path):
 def test_a_question_without_names_walks_from_the_nearest_passages(index: Index):
     use = resources(index)
     question = "what is dear in winter?"
-    assert question_seeds(index.graph, question) == {}
+    assert index.graph.question_seeds(question) == {}
     hits = asyncio.run(linked(use, k=5)(Query(question)))
     vector = asyncio.run(use.embed_question(question))
     assert hits.items

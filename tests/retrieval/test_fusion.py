@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from ragways.core.step import fuse, rank_fusion
 from ragways.core.trace import span
 from ragways.core.types import Hits, Query
-from ragways.index.graph.retrieve import question_seeds, sureness
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.protocols import sureness
 from ragways.retrieval.fused import LINKED, LINKED_READ, PLAIN, PLAIN_READ, Fusion, Weights, chance, mixed, weighed
 from ragways.retrieval.fused_features import FEATURES, PARTNERS, RANK, Bridge, Candidates, Cover
 from ragways.retrieval.pagerank import linked
@@ -110,9 +110,7 @@ def test_features_by_hand(index: Index, question: str):
     walked = [hit.piece.id for hit in parts[2].items]
     named = [id for name in index.graph.in_question(question) for id in name.entities]
     rarest = min(entity.chunks for entity in index.graph.entities(named).values())
-    vectors = dict(zip(index.vectors.ids, index.vectors.matrix, strict=True))
-    asked = asyncio.run(resources(index).embed_question(question))
-    nearest = max(float(vectors[id] @ asked) for id in rows)
+    cosines = index.vectors.cosines(asyncio.run(resources(index).embed_question(question)), rows)
     cover = Cover(question, [f"{hit.piece.title} {hit.piece.text}" for hit in hits.items])
     held = {id: np.array(cover.of(f"{piece.title} {piece.text}")) for id, piece in found.pieces.items()}
     best = list(found.pieces)[:PARTNERS]
@@ -120,7 +118,7 @@ def test_features_by_hand(index: Index, question: str):
         values = dict(zip(FEATURES, row, strict=True))
         expected = (RANK + 1) / (RANK + walked.index(id) + 1) if id in walked else 0.0
         assert values["walk"] == pytest.approx(expected * math.sqrt(1 / rarest))
-        assert values["meaning"] == pytest.approx(float(vectors[id] @ asked) / nearest, abs=5e-5)
+        assert values["meaning"] == pytest.approx(cosines[id] / max(cosines.values()), abs=5e-5)
         shares = {other: float((held[id] | held[other]) @ cover.weights) for other in best}
         joined = {bridge.source for bridge in found.bridges.get(id, ())}
         alone = float(held[id] @ cover.weights)
@@ -187,10 +185,10 @@ def test_a_walk_from_a_hub_tells_less(index: Index):
     assert sureness({}) == 0
     assert sureness({"a": 1.0, "b": 0.01}) == 1
     assert sureness({"b": 0.01}) == pytest.approx(0.1)
-    seeds = question_seeds(index.graph, HOPS)
+    seeds = index.graph.question_seeds(HOPS)
     seeds.clear()
-    assert question_seeds(index.graph, HOPS), "what is kept of a question is not what callers may change"
-    assert question_seeds(index.graph, TWO).keys() != question_seeds(index.graph, HOPS).keys()
+    assert index.graph.question_seeds(HOPS), "what is kept of a question is not what callers may change"
+    assert index.graph.question_seeds(TWO).keys() != index.graph.question_seeds(HOPS).keys()
 
 
 def test_a_bridge_brings_in_what_no_list_has(index: Index):

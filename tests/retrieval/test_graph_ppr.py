@@ -12,8 +12,8 @@ import pytest
 
 from ragways.core.types import Query
 from ragways.index.build import remove
-from ragways.index.reader import Index
-from ragways.retrieval import pagerank
+from ragways.index.open import Index
+from ragways.layers.graph import read
 from ragways.retrieval.graph_pieces import EntityScores
 from ragways.retrieval.knowledge_graph import Likeness, Seeds, link_entities, matching
 from ragways.retrieval.pagerank import GRAPH_PPR as PARADIGM
@@ -25,6 +25,7 @@ from tests.retrieval.graph_corpus import (
     HOPS,
     TWO,
     asked,
+    every_entity,
     falls,
     ids,
     indexed,
@@ -59,11 +60,10 @@ def seeds_of(index: Index, names: list[str]) -> dict[str, float]:
 
 def networkx_pagerank(index: Index, seeds: dict[str, float], weight: str | None = "weight") -> dict[str, float]:
     graph = networkx.Graph()
-    graph.add_nodes_from(index.graph.ids)
-    links = index.graph.adjacency
-    for node, id in enumerate(index.graph.ids):
-        for other, heavy in zip(*links.neighbours(node), strict=True):
-            graph.add_edge(id, index.graph.ids.id(int(other)), weight=float(heavy))
+    graph.add_nodes_from(every_entity(index))
+    for id in every_entity(index):
+        for other, heavy in index.graph.neighbours(id):
+            graph.add_edge(id, other, weight=heavy)
     found: dict[str, float] = networkx.pagerank(
         graph, alpha=0.85, personalization=seeds, dangling=seeds, max_iter=1000, tol=1e-12, weight=weight
     )
@@ -82,7 +82,7 @@ def test_seeds_are_the_nearest_entities_of_each_name(index: Index):
 @pytest.mark.parametrize("exact", [True, False])
 def test_pagerank_is_that_of_networkx(index: Index, monkeypatch: pytest.MonkeyPatch, exact: bool, weighted: bool):
     if not exact:
-        monkeypatch.setattr(pagerank, "EXACT", 0)
+        monkeypatch.setattr(read, "EXACT", 0)
     seeds = seeds_of(index, NAMES)
     start = Seeds(Query(TWO), Likeness(index.graph, (), None), list(seeds.items()))
     reached = asyncio.run(spread(resources(index), keep=20, weighted=weighted)(start)).mass
@@ -107,11 +107,11 @@ def test_evidence_is_the_source_text_of_the_triplets_between_what_was_reached(in
     near: dict[str, float] = {}
     shares: dict[str, float] = {}
     chunks = stated(index)
-    for id, subject, object, _, _ in relations(index):
-        if subject in kept and object in kept:
-            for chunk in chunks[id]:
-                near[chunk] = max(near.get(chunk, 0.0), alike.get(subject, 0.0), alike.get(object, 0.0))
-                shares[chunk] = shares.get(chunk, 0.0) + mass[subject] + mass[object]
+    for row in relations(index):
+        if row.subject in kept and row.object in kept:
+            for chunk in chunks[row.id]:
+                near[chunk] = max(near.get(chunk, 0.0), alike.get(row.subject, 0.0), alike.get(row.object, 0.0))
+                shares[chunk] = shares.get(chunk, 0.0) + mass[row.subject] + mass[row.object]
     expected = sorted(near, key=lambda id: (-round(near[id], 5), -shares[id], id))
     assert ids(answer) == expected
     assert [hit.found[0].score for hit in answer.evidence.items] == pytest.approx(
@@ -139,8 +139,9 @@ def test_triplets_are_sorted_by_similarity_and_only_then_cut(index: Index, limit
     mass = networkx_pagerank(index, seeds_of(index, NAMES))
     alike, chunks = similarities(index, NAMES), stated(index)
     rows = [
-        (-round(max(alike.get(s, 0.0), alike.get(o, 0.0)), 5), -round(mass[s] + mass[o], 7), -weight, id)
-        for id, s, o, weight, _ in relations(index)
+        (-round(max(alike.get(s, 0.0), alike.get(o, 0.0)), 5), -round(mass[s] + mass[o], 7), -row.weight, row.id)
+        for row in relations(index)
+        for s, o in [(row.subject, row.object)]
     ]
     expected = {chunk for *_, id in sorted(rows)[:limit] for chunk in chunks[id]}
     heaviest = {chunk for *_, weight, id in sorted(rows, key=lambda row: row[2:])[:limit] for chunk in chunks[id]}
@@ -182,7 +183,7 @@ def test_budgets_are_exact_and_more_never_loses_evidence(index: Index):
 
 def test_without_vectors_of_entities_they_are_found_by_name(tmp_path: Path):
     index = Index.open(indexed(tmp_path, vectors="none"))
-    assert index.graph.vectors is None
+    assert not index.graph.has_vectors
     [oakes] = index.graph.named("Bertil Oakes")
     use = resources(index, [{"entities": ["Oakes", "Osker Viaduct"]}])
     seeds = dict(asyncio.run(link_entities(use)(Query(TWO))).nodes)

@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.step import rank_fusion
 from ragways.core.types import Query
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.pagerank import HYBRID as PARADIGM
 from ragways.retrieval.pagerank import by_pagerank
 from ragways.retrieval.retrieve import dense

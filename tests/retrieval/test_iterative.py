@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.trace import Span
 from ragways.core.types import ABSTENTION
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.rounds import ITERATIVE as PARADIGM
 from tests.fakes import FindsWords
 from tests.retrieval.graph_corpus import HOPS, asked, falls, ids, indexed, prompts, resources, step

@@ -9,8 +9,8 @@ import pytest
 
 from ragways.core.step import rank_fusion
 from ragways.core.types import Query
-from ragways.index.reader import Index
-from ragways.index.words import terms
+from ragways.index.open import Index
+from ragways.layers.words import terms
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.knowledge_graph import KG as PARADIGM
 from ragways.retrieval.knowledge_graph import edges, look_up
@@ -26,7 +26,6 @@ from tests.retrieval.graph_corpus import (
     resources,
     stated,
     step,
-    table,
 )
 
 ANSWER = "He rebuilt it. [2]"
@@ -41,19 +40,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def brute(index: Index, question: str, names: list[str]) -> list[str]:
     """All relations that touch an entity of one of these names, in the order that the paradigm promises."""
-    rows = table(
-        index,
-        "SELECT r.id, s.id, s.name, r.predicate, o.id, o.name, r.description, r.weight, r.date "
-        "FROM relations r JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object",
-    )
-    named = {id for id, name in table(index, "SELECT id, name FROM entities") if name in names}
     asked = set(terms(question)) - {term for name in names for term in terms(name)}
     keyed = []
-    for id, subject, head, predicate, object, tail, description, weight, date in rows:
-        ends = (subject in named) + (object in named)
-        text = f"{head} {predicate.replace('_', ' ')} {tail} {date} {description}"
+    for row in relations(index):
+        ends = (row.subject_name in names) + (row.object_name in names)
         if ends:
-            keyed.append((-ends, -len(asked & set(terms(text))), -weight, id))
+            text = f"{row.text} {row.description}"
+            keyed.append((-ends, -len(asked & set(terms(text))), -row.weight, row.id))
     return [id for *_, id in sorted(keyed)]
 
 
@@ -114,7 +107,7 @@ def test_names_are_looked_up_whole_by_alias_and_by_their_words(index: Index):
 
 def test_a_question_about_time_gets_its_relations_in_order(index: Index):
     hits = asyncio.run(edges(resources(index))(Query(WHEN)))
-    dates = {id: date for id, _, _, _, date in relations(index)}
+    dates = {row.id: row.date for row in relations(index)}
     found = [dates[hit.piece.id] for hit in hits.items]
     dated = [date for date in found if date]
     assert len(set(dated)) > 1

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.index.graph.reader import GraphEntity
-from ragways.index.reader import Index
-from ragways.index.words import terms
+from ragways.index.open import Index
+from ragways.layers.protocols import GraphEntity
+from ragways.layers.words import terms
 from ragways.retrieval.light import LIGHT as PARADIGM
 from tests.fakes import WordHashes
 from tests.retrieval.graph_corpus import (
@@ -22,13 +21,13 @@ from tests.retrieval.graph_corpus import (
     falls,
     ids,
     indexed,
+    mentions,
     prompts,
     relations,
     resources,
     similarities,
     stated,
     step,
-    table,
 )
 
 LOW, HIGH = ["Bertil Oakes", "Ness Light"], ["rebuilt tower", "gale damage"]
@@ -65,16 +64,13 @@ def local(index: Index, top: int, k: int) -> Found:
     entities = ordered(alike)[:top]
     rows = relations(index)
     near = {
-        id: max(alike[end] for end in (s, o) if end in entities) for id, s, o, _, _ in rows if {s, o} & set(entities)
+        row.id: max(alike[end] for end in ends)
+        for row in rows
+        if (ends := {row.subject, row.object}.intersection(entities))
     }
-    edges = ordered(near, {id: weight for id, _, _, weight, _ in rows})[:top]
+    edges = ordered(near, {row.id: row.weight for row in rows})[:top]
     chunks: dict[str, float] = {}
-    mentions = table(
-        index,
-        "SELECT e.id, c.id FROM mentions m JOIN entities e ON e.ordinal = m.entity "
-        "JOIN chunks c ON c.ordinal = m.chunk",
-    )
-    for entity, chunk in mentions:
+    for entity, chunk in mentions(index):
         if entity in entities[:10]:
             chunks[chunk] = chunks.get(chunk, 0.0) + alike[entity]
     return entities, edges, from_relations(index, {id: near[id] for id in edges}, chunks)[:k]
@@ -83,11 +79,9 @@ def local(index: Index, top: int, k: int) -> Found:
 def themes(index: Index, top: int, k: int) -> Found:
     """By vectors of relations."""
     vector = asyncio.run(WordHashes().embed([", ".join(HIGH)]))[0]
-    held = index.graph.relation_vectors
-    assert held is not None
-    near = {id: float(held.matrix[n] @ vector) for n, id in enumerate(held.ids)}
+    near = dict(index.graph.nearest_relations(vector, 10_000, -1.0))
     edges = [id for id in ordered(near) if near[id] >= 0.2][:top]
-    ends = {id: (s, o) for id, s, o, _, _ in relations(index)}
+    ends = {row.id: (row.subject, row.object) for row in relations(index)}
     entities = list(dict.fromkeys(end for id in edges for end in ends[id]))[:top]
     return entities, edges, from_relations(index, {id: near[id] for id in edges}, {})[:k]
 
@@ -101,8 +95,7 @@ def from_relations(index: Index, scores: dict[str, float], chunks: dict[str, flo
 
 def nearest_chunks(index: Index, k: int) -> list[str]:
     vector = asyncio.run(WordHashes().embed([TWO]))[0]
-    order = np.argsort(-(index.vectors.matrix @ vector), kind="stable")
-    return [index.vectors.ids[n] for n in order[:k]]
+    return ordered(index.vectors.cosines(vector, index.vectors.ids))[:k]
 
 
 def turns(*lists: list[str]) -> list[str]:
@@ -136,7 +129,7 @@ def test_each_mode_is_brute_force_over_the_tables(with_vectors: Index, mode: str
 
 
 def test_without_vectors_relations_are_found_by_the_words_of_the_theme(index: Index):
-    assert index.graph.relation_vectors is None
+    assert not index.graph.has_relation_vectors
     answer, _ = asked(resources(index, [KEYWORDS, ANSWER]), PARADIGM, TWO, mode="global", **ALL)
     wanted = set(terms(", ".join(HIGH)))
     rows = index.graph.relations(ids(answer, "triplet"))

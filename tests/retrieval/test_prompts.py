@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ragways.core.types import ABSTENTION
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.models.task import Prompt
 from ragways.retrieval.as_plain import result_data

@@ -15,8 +15,8 @@ import ragways
 from ragways.assemble import opened
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
 from ragways.core.types import ABSTENTION, Answer
-from ragways.index.layers import LAYERS
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.table import LAYERS
 from ragways.models import encoder
 from ragways.models.client import ModelClient
 from ragways.models.reader import FILE, Passage, Reader, Reading

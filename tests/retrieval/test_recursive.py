@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.step import rank_fusion
 from ragways.core.types import Hit, Query, ranked
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.rounds import RECURSIVE as PARADIGM
 from tests.fakes import FindsWords
 from tests.retrieval.graph_corpus import HOPS, asked, falls, ids, indexed, prompts, resources, step

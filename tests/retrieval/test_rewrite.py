@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ragways.core.types import ABSTENTION
-from ragways.index.words import terms
+from ragways.layers.words import terms
 from ragways.models.client import ModelClient
 from ragways.retrieval.rounds import plain
 from ragways.tasks.search import (

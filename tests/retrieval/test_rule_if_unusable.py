@@ -10,7 +10,7 @@ import pytest
 from ragways.core.brief import LONGEST, brief
 from ragways.core.errors import BudgetExceeded, ModelUnavailable, UnusableReply
 from ragways.core.trace import Budget, Span, span, spending
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.call import Reply, ToolCall
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET, ModelClient
 from ragways.models.task import Task

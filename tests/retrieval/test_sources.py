@@ -12,9 +12,9 @@ from ragways.core.types import Document, Evidence, Hits, Origin
 from ragways.corpus.load import LOADERS, load
 from ragways.corpus.source import SourceFile
 from ragways.index.lookup import TextView, look_up
-from ragways.index.origin import OriginFinder
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.settings import read_settings
+from ragways.store.origin import OriginFinder
 from tests.corpus import samples
 from tests.test_library import Letters
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragways.assemble import opened
 from ragways.core.types import Hit
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import Result, ask
 from ragways.retrieval.graph_pieces import temporal

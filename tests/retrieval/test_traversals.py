@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ragways.core.trace import Span, span
 from ragways.core.types import Hits, Query
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval import traversals
 from ragways.retrieval.paradigm import Paradigm
@@ -25,7 +25,7 @@ from ragways.retrieval.resources import Resources
 from ragways.retrieval.window_walk import WindowPath
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
-from tests.index.windows.graphs import Graph, graph
+from tests.layers.windows.graphs import Graph, graph
 
 PARADIGMS = tuple(one for one in vars(traversals).values() if isinstance(one, Paradigm))
 
@@ -408,10 +408,11 @@ def real_graph(use: Resources, question: str) -> Graph:
     layer = use.index.windows
 
     def text(sentence: int) -> str:
-        document, start, end = use.index.place(layer.sentences.ids[sentence])  # type: ignore[misc]
+        document, start, end = use.index.place(layer.sentence_id(sentence))  # type: ignore[misc]
         return document.text[start:end]
 
-    sentences = [text(s) for s in range(len(layer.sentences))]
+    last = max(layer.sentences_of(len(layer) - 1))
+    sentences = [text(s) for s in range(last + 1)]
     windows = [" ".join(sentences[s] for s in layer.sentences_of(w)) for w in range(len(layer))]
     return Graph(layer, use.index, asyncio.run(use.embed_question(question)), windows, sentences)  # type: ignore[arg-type]
 

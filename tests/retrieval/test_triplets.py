@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.types import Hit, Piece, Query
 from ragways.index.build import remove
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.retrieval.graph_pieces import (
     by_date,
     cut,
     entity_pieces,
     in_turn,
     interleaved,
-    leading,
-    naming,
-    summed,
     temporal,
     triplet_pieces,
 )
@@ -34,7 +29,7 @@ from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.retrieve import pack
 from ragways.retrieval.rounds import ITERATIVE, RECURSIVE
 from tests.fakes import WordHashes
-from tests.retrieval.graph_corpus import TWO, asked, indexed, resources, similarities
+from tests.retrieval.graph_corpus import TWO, asked, every_entity, indexed, resources, similarities
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +85,7 @@ def test_long_descriptions_are_cut_at_a_word(index: Index):
 
 
 def test_an_entity_of_which_nothing_is_known_is_no_evidence(index: Index):
-    known = index.graph.entities(index.graph.ids)
+    known = index.graph.entities(every_entity(index))
     pieces = entity_pieces(resources(index), known.values())
     plain = {id: row for id, row in known.items() if row.type not in ("date", "quantity")}
     assert 0 < len(plain) < len(known)
@@ -110,7 +105,7 @@ def test_likeness_is_the_best_cosine_and_one_for_the_name_itself(index: Index):
     names = ("Gull Rock", "tower on the rock")
     alike = Likeness(index.graph, names, asyncio.run(WordHashes().embed(names)))
     expected = similarities(index, names)
-    found = alike.of(index.graph.ids)
+    found = alike.of(every_entity(index))
     assert found == pytest.approx({id: max(0.0, expected.get(id, 0.0)) for id in found}, abs=1e-5)
     assert found[index.graph.named("Gull Rock")[0]] == 1.0
     nearest = alike.nearest(5, 0.3)
@@ -146,74 +141,11 @@ def test_an_index_of_nothing_is_answered_with_an_abstention(tmp_path: Path):
     index.close()
 
 
-def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
-    graph, bonds = index.graph, index.graph.relation_arrays
-    for ids in ([], graph.named("Ness Light"), list(graph.ids)[:12], list(graph.ids)):
-        for limit in (0, 3, 10_000):
-            chosen = graph.ids.of(ids)
-            assert bonds.names(bonds.touching(chosen, limit)) == [t.id for t in graph.triplets(ids, limit)]
-            assert bonds.names(bonds.between(chosen, limit)) == [t.id for t in graph.induced(ids, limit)]
-    every = bonds.between(graph.ids.values(), 10_000)
-    assert len(every) == len(bonds) == graph.counts()["relations"]
-    names = bonds.names(every)
-    assert bonds.numbers(names).tolist() == every.tolist()
-    stating, which = bonds.sources(every)
-    stated: dict[str, list[str]] = {}
-    for chunk, place in zip(stating, which, strict=True):
-        stated.setdefault(names[place], []).append(graph.chunks[chunk])
-    assert stated == graph.relation_chunks(names)
-    rows, by_number = graph.relations(names), graph.relations_at(every.tolist())
-    for number, name in zip(every.tolist(), names, strict=True):
-        row = rows[name]
-        ends = graph.ids.id(bonds.subjects[number]), graph.ids.id(bonds.objects[number])
-        assert (*ends, bonds.weights[number]) == (row.subject, row.object, row.weight)
-        assert by_number[number] == row
-
-
-@given(st.lists(st.tuples(st.integers(0, 6), st.floats(0.0, 1.0)), max_size=60))
-def test_the_sum_of_a_chunk_is_the_same_in_any_order(pairs: list[tuple[int, float]]):
-    chunks, scores = np.array([c for c, _ in pairs], dtype=np.int64), np.array([s for _, s in pairs])
-    which = np.arange(len(chunks))
-    found, first, total = summed(chunks, which, scores)
-    sums = {chunk: math.fsum(score for other, score in pairs if other == chunk) for chunk in set(chunks.tolist())}
-    assert dict(zip(found.tolist(), total.tolist(), strict=True)) == pytest.approx(sums, rel=1e-12)
-    assert [chunks.tolist().index(chunk) for chunk in found.tolist()] == first.tolist()
-    again, _, same = summed(chunks[::-1], which[::-1], scores)
-    assert [again.tolist(), same.tolist()] == [found.tolist(), total.tolist()]
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), st.integers(0, 12))
-def test_what_leads_holds_the_first_whatever_orders_equals(pairs: list[tuple[int, int]], count: int):
-    keys = [np.array(column, dtype=np.float64) for column in (zip(*pairs, strict=True) if pairs else ([], []))]
-    places = leading(keys, count).tolist()
-    ranked = sorted(range(len(pairs)), key=lambda n: (-pairs[n][0], -pairs[n][1], -n))
-    assert set(ranked[:count]) <= set(places)
-    assert all(pairs[place] >= pairs[ranked[:count][-1]] for place in places)
-
-
-def test_statements_of_many_relations_are_cut_in_their_order(index: Index):
-    arrays = index.graph.relation_arrays
-    chunks, which = arrays.sources(arrays.all_numbers())
-    for most in (0, 1, 3, len(chunks) - 1, len(chunks), len(chunks) + 1):
-        some, of = arrays.sources(arrays.all_numbers(), most)
-        assert [some.tolist(), of.tolist()] == [chunks[:most].tolist(), which[:most].tolist()]
-
-
-def test_numbers_of_entities_come_in_the_order_asked(index: Index):
-    ids = index.graph.ids
-    asked = [*ids][::-2]
-    assert ids.of(asked).tolist() == [ids[id] for id in asked]
-    assert ids.of([]).tolist() == []
-    for missing in ("entity:0000000000000000", "entity:x", "x"):
-        with pytest.raises(KeyError, match=missing):
-            ids.of([*asked, missing])
-
-
 def test_few_names_find_what_many_do(index: Index):
     names = ("Ness Light", "Bertil Oakes", "Skelwick", "a harbour in the north")
     vectors = asyncio.run(WordHashes().embed(names))
     graph = index.graph
-    assert graph.vectors is not None
+    assert graph.has_vectors
     for size in range(1, len(names) + 1):
         for k in (1, 3, 10_000):
             for least in (-1.0, 0.2, 0.9):
@@ -228,10 +160,8 @@ def test_few_names_find_what_many_do(index: Index):
 
 def test_the_chunks_that_name_an_entity(index: Index):
     for id in index.graph.named("Bertil Oakes"):
-        chunks = [index.graph.chunks[number] for number in naming(index.graph, id, 100)]
+        chunks = index.graph.naming(id, 100)
         assert set(chunks) == {chunk for chunk, _ in index.graph.mentions([id])}
-        assert [[index.graph.chunks[n] for n in naming(index.graph, id, k)] for k in (0, 1, 2)] == [
-            chunks[:k] for k in (0, 1, 2)
-        ]
+        assert [index.graph.naming(id, k) for k in (0, 1, 2)] == [chunks[:k] for k in (0, 1, 2)]
         first = chunks[0]
         assert index.pieces([first])[first].title == "Bertil Oakes"

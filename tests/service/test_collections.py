@@ -12,7 +12,6 @@ from ragways.service.collections import MARK, Collection, Collections
 from ragways.service.errors import BadRequest, Conflict
 from ragways.service.keys import LOCAL, Caller, Keys
 from ragways.service.state import State
-from tests.fakes import reseal
 from tests.service.conftest import serving
 
 
@@ -115,16 +114,14 @@ def test_an_index_of_an_older_format_is_refused_with_its_cure_and_the_others_are
     (broken / "index.sqlite").write_bytes(b"no database at all" * 100)
     collections = opened(tmp_path / "data", old, new, tmp_path / "none", broken)
     assert found(collections, "new").trouble == ""
-    assert "version 1" in found(collections, "old").trouble
-    assert "--rebuild" in found(collections, "old").trouble
+    assert "built by another version of ragways" in found(collections, "old").trouble
+    assert "ragways index PATH, which builds it anew" in found(collections, "old").trouble
     assert found(collections, "old").documents == 0
     assert "no index" in found(collections, "none").trouble
     assert "cannot be read" in found(collections, "broken").trouble
     assert not any(str(tmp_path) in one.trouble for one in collections.visible(LOCAL))
-    with sqlite3.connect(old / "index.sqlite") as db:
-        db.execute("UPDATE meta SET value = '2' WHERE key = 'version'")
-    db.close()
-    assert "bring it up to date with: ragways index PATH" in found(opened(tmp_path / "data", old), "old").trouble
+    ragways.build(tmp_path / "old-source", old, layers=["words"])
+    assert found(opened(tmp_path / "data", old), "old").documents == 1
 
 
 def test_deleting_takes_the_folder_and_follows_no_link(tmp_path: Path):
@@ -176,7 +173,6 @@ def test_a_server_refuses_an_old_index_serves_the_others_and_tells_no_tenant_of_
     with sqlite3.connect(old / "index.sqlite") as db:
         db.execute("UPDATE meta SET value = '1' WHERE key = 'version'")
     db.close()
-    reseal(old)
     state = State(data / "service.sqlite")
     keys = {tenant: Keys(state).add(tenant, scope="admin", tenant=tenant)[1] for tenant in ("main", "acme", "beta")}
     state.close()
@@ -185,7 +181,7 @@ def test_a_server_refuses_an_old_index_serves_the_others_and_tells_no_tenant_of_
         clients = {tenant: server.with_key(key) for tenant, key in keys.items()}
         main, acme, beta = clients.values()
         listed = {one["name"]: one for one in main.get(f"{API}/collections").json()["collections"]}
-        assert "version 1" in listed["old"]["trouble"]
+        assert "another version" in listed["old"]["trouble"]
         assert listed["new"]["documents"] == 1
         asked = {"question": "Who built the lighthouse of Sollen?", "paradigm": "words"}
         refused = main.post(f"{API}/collections/old/ask", json=asked)

@@ -4,6 +4,7 @@ where the search stopped.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from pathlib import Path
@@ -15,13 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragways
+from ragways.core.types import Document
+from ragways.index import erase as of_index
+from ragways.index.erase import SHARED, SHORTEST, TOO_SHORT, Erasure, SearchedStrings
+from ragways.index.open import Index
 from ragways.service import erasure
 from ragways.service.audit import Audit
 from ragways.service.conversations import Conversations, RewrittenQuestion
-from ragways.service.erasure import SHARED, SHORTEST, TOO_SHORT, Wanted, erase, leaving
+from ragways.service.erasure import UNERASED, erase, leaving
 from ragways.service.job_table import TABLE
 from ragways.service.keys import LOCAL, Caller
 from ragways.service.state import FILE, State
+from ragways.store import database
+from ragways.store.store import number_of
 
 LIGHT = "The lighthouse of Sollen was built in 1871 by the engineer Ada Marsh on the northern cliff."
 FERRY = "The ferry Halcyon carries the post to the outer islands every second Tuesday of the month."
@@ -31,18 +38,15 @@ FERRY = "The ferry Halcyon carries the post to the outer islands every second Tu
 def test_all_strings_are_found_and_no_others(strings: list[bytes], dice: random.Random):
     there = [string for string in strings if dice.random() < 0.5]
     block = b"".join(dice.randbytes(dice.randrange(40)) + string for string in there) + dice.randbytes(20)
-    assert Wanted(strings).within(block) == {string for string in strings if string in block} >= set(there)
+    assert SearchedStrings(strings).within(block) == {string for string in strings if string in block} >= set(there)
 
 
 def test_a_string_over_the_edge_of_two_blocks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(erasure, "_BLOCK", 100)
+    monkeypatch.setattr(of_index, "_BLOCK", 100)
     file = tmp_path / "file"
     for before in range(60, 140):
         file.write_bytes(b"." * before + LIGHT.encode()[:80] + b"." * 50)
-        found = set[bytes]()
-        for block in erasure._blocks(file, 80):
-            found |= Wanted([LIGHT.encode()[:80]]).within(block)
-        assert found, before
+        assert SearchedStrings([LIGHT.encode()[:80]]).in_file(file)[0], before
 
 
 class Kept:
@@ -56,15 +60,15 @@ class Kept:
             (self.files / name).write_text(text)
         self.build()
 
-    def build(self) -> None:
-        ragways.build(self.files, self.index, layers=["words"])
+    def build(self, *, erase: bool = False) -> Erasure | None:
+        return ragways.build(self.files, self.index, layers=["words"], erase=erase).erasure
 
-    def removed(self, *names: str) -> erasure.ErasureReport | None:
+    def removed(self, *names: str) -> Erasure | None:
+        """As an index job does it."""
         for name in names:
             (self.files / name).unlink()
-        before = leaving(self.index, self.files)
-        self.build()
-        return erase(self.folder, self.index, before, self.state)
+        before = leaving(self.folder, self.index, self.files)
+        return asyncio.run(erase(self.folder, self.index, before, self.state, self.build(erase=bool(before))))
 
 
 def test_each_removed_document_is_reported(tmp_path: Path):
@@ -87,7 +91,6 @@ def test_each_removed_document_is_reported(tmp_path: Path):
         "files/Old mill.txt": (0, [], TOO_SHORT, None),  # that is its name
     }
     assert report.erased is False
-    assert not report.in_index
 
 
 def test_erased_is_claimed_only_of_what_could_be_looked_for(tmp_path: Path):
@@ -108,12 +111,12 @@ def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path
     kept = Kept(
         tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY, "gull.txt": umlaut, "short.txt": "Too short."}
     )
-    number = next(number for number, one in gone(kept, "light.txt").items() if one.key == "files/light.txt")
+    number = number_of(Document("files/light.txt", "light", LIGHT, "text").id)
     state = state_of(kept)
     conversations, mine, other = Conversations(state), access("docs"), access("others")
     state.tables(TABLE)
-    for number_of, text in enumerate((LIGHT, umlaut, FERRY, "Nothing of note.")):
-        write_job(state, "docs", f"j{number_of}", text)
+    for at, text in enumerate((LIGHT, umlaut, FERRY, "Nothing of note.")):
+        write_job(state, "docs", f"j{at}", text)
     for who in (mine, other):
         id = conversations.start(who).id
         for text in (LIGHT, f"They say: {umlaut}", "Too short.", FERRY):
@@ -170,6 +173,7 @@ def test_what_is_left_with_the_server_is_found(tmp_path: Path):
 
 def test_a_database_that_others_read_is_not_claimed_to_be_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragways.service.state.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(erasure, "_TRIES", 1)
     kept = Kept(tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY})
     state = state_of(kept)
     state.tables("CREATE TABLE t (x TEXT)")
@@ -195,16 +199,6 @@ def state_of(kept: Kept) -> State:
     return state
 
 
-def gone(kept: Kept, name: str) -> dict[int, erasure.Leaving]:
-    """What would leave with a file."""
-    path = kept.files / name
-    path.rename(path.with_suffix(".away"))
-    try:
-        return leaving(kept.index, kept.files)
-    finally:
-        path.with_suffix(".away").rename(path)
-
-
 def access(collection: str) -> Any:
     return SimpleNamespace(caller=LOCAL, collection=SimpleNamespace(id=collection))
 
@@ -223,24 +217,51 @@ def test_something_left_in_the_index_is_found(tmp_path: Path):
     report = kept.removed("light.txt")
     assert report is not None
     assert report.documents[0].found == ["index/index.sqlite-journal.old"]
-    assert report.in_index
 
 
-def test_what_was_too_much_is_told_and_counts_as_not_erased(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_reader_of_the_index_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(database, "WAIT_SECONDS", 0.1)
+    kept = Kept(tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY})
+    reading = Index.open(kept.index)
+    (kept.files / "light.txt").unlink()
+    before = leaving(kept.folder, kept.index, kept.files)
+    found = kept.build(erase=True)
+
+    async def ended_meanwhile() -> Erasure | None:
+        asyncio.get_running_loop().call_later(0.5, reading.close)
+        return await erase(kept.folder, kept.index, before, kept.state, found)
+
+    report = asyncio.run(ended_meanwhile())
+    assert [each and (each.in_use, each.erased) for each in (found, report)] == [(True, False), (False, True)]
+
+
+def test_what_was_too_much_is_reported_and_counts_as_not_erased(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     texts = {f"{n}.txt": f"The keeper number {n} wrote this line into the book of the island." for n in range(4)}
     kept = Kept(tmp_path / "docs", texts)
-    monkeypatch.setattr(erasure, "DOCUMENTS", 2)
+    monkeypatch.setattr(erasure, "MOST_DOCUMENTS", 2)
     report = kept.removed("0.txt", "1.txt", "2.txt")
     assert report is not None
     assert (len(report.documents), report.not_looked_at, report.erased) == (2, 1, False)
-    monkeypatch.setattr(erasure, "DOCUMENTS", 1000)
-    monkeypatch.setattr(erasure, "LARGEST", 100)
-    (kept.files / "4.txt").write_text("Another keeper came to the island in the spring of that year.")
-    kept.build()
-    report = kept.removed("4.txt")
+
+
+def test_an_erasure_that_was_killed_is_ended_by_the_next_run(tmp_path: Path):
+    kept = Kept(tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY})
+    (kept.files / "light.txt").unlink()
+    before = leaving(kept.folder, kept.index, kept.files)
+    kept.build()  # and no more
+    state = state_of(kept)
+    conversations = Conversations(state)
+    id = conversations.start(access("docs")).id
+    result = {"answer": LIGHT, "evidence": [{"document": f"article:{next(iter(before))}"}]}
+    conversations.add(access("docs"), id, "Who?", RewrittenQuestion("Who?", ""), result)
+    report = kept.removed()
+    assert conversations.turns(access("docs"), id) == []
+    state.close()
     assert report is not None
-    assert report.not_searched > 0
-    assert not report.erased
+    # Its strings are not known any more, so nothing is claimed.
+    assert (report.documents, report.not_looked_at, report.erased) == ([], 1, False)
+    assert not (kept.folder / UNERASED).exists()
+    assert kept.removed() is None
 
 
 def test_no_byte_of_a_deleted_row_is_left_in_the_database(tmp_path: Path):

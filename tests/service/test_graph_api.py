@@ -14,7 +14,7 @@ import networkx as nx
 import pytest
 
 from ragways.core.errors import MissingLayer
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.service.api import graph as routes
 from ragways.service.errors import from_ragways
 from ragways.service.operations_graph import EDGES, communities, entities, neighbourhood, overview, walk
@@ -147,7 +147,7 @@ def test_the_map(server: Served, index: Index):
     assert len(found["nodes"]) == 15
     assert {node["community"] for node in found["nodes"]} - {""} == {each["id"] for each in found["communities"]}
     assert all(0 <= a < b < 15 for a, b, _ in found["edges"])
-    assert found["entities"] == len(index.graph.ids)
+    assert found["entities"] == index.graph.counts()["entities"]
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_files_become_documents_and_each_tells_what_became_of_it(server: Running
     assert [name for name, _ in server.events(f"{API}/jobs/{job['id']}/events")] == ["done"]
     listed = server.client.get(f"{place}/jobs").json()["jobs"]
     assert [one["id"] for one in listed] == [changed["id"], job["id"], plan["id"]]
-    assert {"reading", "deriving"} <= {one["stage"] for one in job["progress"]["stages"]}
+    assert {"reading", "words view"} <= {one["stage"] for one in job["progress"]["stages"]}
     assert server.client.post(f"{API}/jobs/{job['id']}/cancel").status_code == 409
     assert server.client.post(f"{API}/jobs/{job['id']}/resume").status_code == 409
     assert server.client.get(f"{API}/jobs/0000000000000000").status_code == 404

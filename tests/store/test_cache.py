@@ -127,17 +127,6 @@ def test_one_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_no_database_any_more_is_named_with_its_cure(tmp_path: Path):
-    with closing(WorkCache(tmp_path)) as cache:
-        cache.keep_results("facts", {str(n): "x" * 100 for n in range(200)})
-    data = bytearray((tmp_path / FILE).read_bytes())
-    data[4096:] = b"\x55" * (len(data) - 4096)
-    (tmp_path / FILE).write_bytes(data)
-    with pytest.raises(StoreDamaged) as caught, closing(WorkCache(tmp_path)) as cache:
-        cache.results("facts", ["1"])
-    assert "move it away" in caught.value.cure
-
-
 def test_a_database_of_somebody_else_is_refused_and_stays_as_it_was(tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "mine.sqlite")) as db:
         db.execute("CREATE TABLE letters (text TEXT)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ragways.index.words import terms
+from ragways.layers.words import terms
 from ragways.reading.answers import SentencePlace
 from ragways.tasks.extract import AnswerPassage
 from ragways.tasks.read import ReadAnswer, read_answer

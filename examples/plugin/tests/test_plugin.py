@@ -27,7 +27,7 @@ def test_paradigm():
 
 
 def test_layer():
-    check_layer(LENGTHS)
+    check_layer(LENGTHS, answers=dict)
 
 
 def test_loader(tmp_path: Path):

@@ -137,9 +137,6 @@ def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]
     done in part.
     """
     _tell_failed_answers(results)
-    parts = {result.shards for result in results if result.shards}
-    for said in sorted(parts):
-        console(error=True).print(said, style="yellow", markup=False)
     if failures and not results:
         raise typer.Exit(failures[0][1].exit_code)
     ways = {result.answer.way for result in results if result.answer.error}
@@ -147,7 +144,7 @@ def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]
         raise typer.Exit(BudgetExceeded.exit_code)
     if ways - {RULE_INSTEAD}:
         raise typer.Exit(ModelError.exit_code)
-    if ways or failures or parts:
+    if ways or failures:
         raise typer.Exit(PARTLY)
 
 
@@ -170,7 +167,7 @@ def show(
 ) -> None:
     """Show a document, or a part of it in its place."""
     from ragways.index.lookup import TextView, look_up
-    from ragways.index.reader import Index
+    from ragways.index.open import Index
 
     with closing(Index.open(index_folder(settings, index))) as opened:
         view = look_up(opened, id)

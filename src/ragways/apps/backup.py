@@ -55,3 +55,5 @@ def _tell(done: BackupSummary, what: str, json: bool) -> None:
     else:
         held = f"{counted(done.collections, 'collection')}, {counted(done.files, 'file')}"
         typer.echo(f"{what}: {held}, {done.bytes / 1e6:,.1f} MB")
+        for name in done.damaged:
+            typer.echo(f"{name} was damaged before it was copied: start an index job, with rebuild if it is a database")

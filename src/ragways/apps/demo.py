@@ -17,9 +17,9 @@ from ragways.apps.terminal import console, progress_bar
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
 from ragways.index.build import build, build_own
-from ragways.index.store import Store
 from ragways.retrieval.ask import ask
 from ragways.settings import Settings
+from ragways.store.store import Store
 
 QUESTIONS = ("q004", "q021", "q056", "q053", "q077")
 """One a kind: a fact in a table, two hops, a date that was moved, sources that disagree, and one without an answer."""

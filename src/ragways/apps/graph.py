@@ -16,7 +16,7 @@ from ragways.core.table import Table
 from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
-    from ragways.index.reader import Index
+    from ragways.index.open import Index
     from ragways.pictures.neighbourhood import Neighbour, Neighbourhood
 
 _PREDICATES = 3
@@ -128,8 +128,8 @@ def split(
     """Undo a merge of two names for good, from the next run of `ragways index` on."""
     from ragways.cloud.copies import no_url
     from ragways.core.errors import UsageError
-    from ragways.index.graph.layer import split as undo
-    from ragways.index.graph.resolve import veto_hash
+    from ragways.layers.graph.layer import split as undo
+    from ragways.layers.graph.names import veto_hash
 
     no_url(chosen_settings(settings, index, trust=True, copy=False).index, "ragways graph split")
     with _opened(settings, index) as opened:
@@ -143,7 +143,7 @@ def split(
 
 @contextmanager
 def _opened(settings: Path | None, index: Path | None) -> Iterator[Index]:
-    from ragways.index.reader import Index
+    from ragways.index.open import Index
 
     opened = Index.open(index_folder(settings, index))
     try:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.index_views import UNERASED, show_diagnosis, show_health, show_plan, show_status, show_summary
+from ragways.apps.index_views import (
+    show_diagnosis,
+    show_erasure,
+    show_health,
+    show_plan,
+    show_status,
+    show_summary,
+)
 from ragways.apps.logs import ROOT
 from ragways.apps.terminal import (
     ExcludeOption,
@@ -23,7 +30,6 @@ from ragways.apps.terminal import (
     SettingsOption,
     TrustOption,
     chosen_settings,
-    console,
     index_folder,
     print_json,
     progress_bar,
@@ -34,13 +40,18 @@ from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.corpus.source import WebSource
-    from ragways.index.update import Recipe, Summary
+    from ragways.index.recipe import Recipe, Summary
     from ragways.settings import Settings
 
 UNFIT = 3
 """Exit code of a check that found errors."""
 OVERSPENT = 5
 """Exit code of a run that its budget stopped."""
+
+EraseOption = Annotated[
+    bool,
+    typer.Option("--erase", help="Leave no byte of documents that go, and look for them in every file of the index."),
+]
 
 
 def index(
@@ -64,11 +75,15 @@ def index(
         list[str] | None,
         typer.Option("--allow-private", help="Host of a --url that may be on this machine or in its network."),
     ] = None,
-    shards: Annotated[
-        int, typer.Option("--shards", help="Shards to deal documents to, by key; 0: as many as there are.", min=0)
-    ] = 0,
+    fresh_lexicon: Annotated[
+        bool, typer.Option("--fresh-lexicon", help="Make the lexicon anew, and read all documents by it.")
+    ] = False,
+    fresh_communities: Annotated[
+        bool, typer.Option("--fresh-communities", help="Find communities anew, instead of bringing them up to date.")
+    ] = False,
+    erase: EraseOption = False,
     engine: Annotated[
-        str | None, typer.Option("--engine", help="What builds shards: local, or ray (docs/scale.md).")
+        str | None, typer.Option("--engine", help="Where documents are embedded and extracted: local, or ray.")
     ] = None,
     address: Annotated[
         str | None, typer.Option("--address", help="The Ray cluster, HOST:PORT; unset, one on this machine.")
@@ -80,12 +95,12 @@ def index(
     json: JsonOption = False,
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
-    from ragways.assemble import engine_of, recipe_of
+    from ragways.assemble import recipe_of
     from ragways.cloud.copies import written
     from ragways.core.trace import Budget, spending
     from ragways.corpus.source import WebSource
     from ragways.index.build import build
-    from ragways.index.layers import check_layers
+    from ragways.layers.table import check_layers
 
     chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model, copy=False)
     chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
@@ -95,13 +110,13 @@ def index(
     if not paths and not url:
         raise UsageError("nothing to index is named", "give files, folders, or a --url")
     web = WebSource(tuple(url), depth, max_pages, allow_private=frozenset(allow_private or ())) if url else None
+    fresh = frozenset({"lexicon"} if fresh_lexicon else ()) | ({"communities"} if fresh_communities else set())
     if plan:
-        _plan(chosen, paths or [], recipe, web, json)
+        _plan(chosen, paths or [], recipe, web, fresh, json)
         return
-    on, most = engine_of(chosen, None, None), Budget(usd=budget)
-    with written(chosen.index, chosen.cache) as place, progress_bar(not json) as progress, spending(most):
+    with written(chosen.index, chosen.cache) as place, progress_bar(not json) as progress, spending(Budget(usd=budget)):
         run = build(
-            place.folder, paths or [], recipe, rebuild=rebuild, progress=progress, web=web, shards=shards, engine=on
+            place.folder, paths or [], recipe, rebuild=rebuild, progress=progress, web=web, fresh=fresh, erase=erase
         )
         place.summary = summary = asyncio.run(run)
     for stage, seconds in summary.seconds.items():
@@ -118,6 +133,8 @@ def index(
 
 def _summary_data(summary: Summary) -> dict[str, Any]:
     data: dict[str, Any] = to_plain(summary)
+    if summary.erasure is not None:
+        data["erasure"]["erased"] = summary.erasure.erased
     return {**data, "seconds": {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}}
 
 
@@ -130,12 +147,15 @@ def _on_cluster(chosen: Settings, engine: str | None, address: str | None) -> Se
     return chosen.model_copy(update={"cluster": cluster})
 
 
-def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, web: WebSource | None, json: bool) -> None:
+def _plan(
+    chosen: Settings, paths: list[Path], recipe: Recipe, web: WebSource | None, fresh: frozenset[str], json: bool
+) -> None:
     from ragways.cloud.copies import no_url
     from ragways.index.plan import plan
 
     with progress_bar(not json) as progress:
-        planned = asyncio.run(plan(no_url(chosen.index, "a plan"), paths, recipe, progress=progress, web=web))
+        run = plan(no_url(chosen.index, "a plan"), paths, recipe, progress=progress, web=web, fresh=fresh)
+        planned = asyncio.run(run)
     if json:
         print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})
     else:
@@ -153,7 +173,7 @@ def status(
 
     found = index_status(index_folder(settings, index), documents=documents)
     if json:
-        data = to_plain(found)
+        data = {**to_plain(found), "waiting": found.waiting}
         if not documents:
             del data["documents"]
         print_json(data)
@@ -164,6 +184,7 @@ def status(
 def remove(
     names: Annotated[list[str], typer.Argument(help="Keys, ids or titles of documents.", metavar="NAME…")],
     index: IndexOption = None,
+    erase: EraseOption = False,
     settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -176,20 +197,20 @@ def remove(
 
     chosen = chosen_settings(settings, index, trust=True, copy=False)
     with written(chosen.index, chosen.cache) as place:
-        place.summary = summary = asyncio.run(remove_documents(place.folder, names))
+        place.summary = summary = asyncio.run(remove_documents(place.folder, names, erase))
     if json:
         print_json({"index": place.name, **_summary_data(summary)})
     else:
         typer.echo(printable(f"{place.name}: {summary.removed} removed"))
-        if summary.unerased:
-            console(error=True).print(UNERASED, style="yellow")
+        if summary.erasure is not None:
+            show_erasure(summary.erasure)
     if summary.unerased:
         raise typer.Exit(PARTLY)
 
 
 def check(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
     """Check that an index is sound. Exit code 3 where it is not fit to be asked."""
-    from ragways.index.health import check as look
+    from ragways.index.check import check as look
 
     folder = index_folder(settings, index)
     health = look(folder)
@@ -212,7 +233,7 @@ def diagnose(
     """Measure what kind of corpus an index holds: its texts, its graph's structure, and how its vectors lie."""
     from ragways.index.diagnosis import diagnose as measure
     from ragways.index.diagnosis import save, write_json
-    from ragways.index.reader import Index
+    from ragways.index.open import Index
 
     folder = index_folder(settings, index)
     with closing(Index.open(folder)) as opened:

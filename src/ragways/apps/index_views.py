@@ -15,17 +15,16 @@ from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
     from ragways.corpus.source import Skipped
+    from ragways.index.check import Health
     from ragways.index.diagnosis import Diagnosis
-    from ragways.index.health import Health
+    from ragways.index.erase import Erasure
     from ragways.index.plan import IndexPlan
+    from ragways.index.recipe import Summary
     from ragways.index.status import IndexStatus
-    from ragways.index.update import Summary
-    from ragways.index.work_cache import Spent
+    from ragways.store.cache import Spent
 
-UNERASED = "not yet erased: a reader is open; what was removed goes from the file when the index is next opened"
-"""Said of a removal that no question sees undone, but whoever looks into the file does."""
 LEFT_OUT = 10
-"""Files that could not be read and are named one by one."""
+"""Files that could not be read, and documents that were not erased, which are named one by one."""
 
 
 # What a run did
@@ -51,8 +50,8 @@ def show_summary(summary: Summary, folder: str) -> None:
             out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
     if summary.unread:
         out.print(summary.unread, markup=False, style="yellow", soft_wrap=True)
-    if summary.unerased:
-        out.print(UNERASED, style="yellow")
+    if summary.erasure is not None:
+        show_erasure(summary.erasure)
     if summary.stopped:
         out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
 
@@ -79,25 +78,54 @@ def _show_passed_over(done: Summary | IndexPlan) -> None:
         err.print(f"removed: {counted(done.withdrawn, one, many)} read before, but left out now")
 
 
+def show_erasure(erasure: Erasure) -> None:
+    """What was looked for and where, and what of it can still be read."""
+    strings = sum(document.looked_for for document in erasure.documents)
+    console().print(
+        f"erased: {counted(strings, 'string')} of {counted(len(erasure.documents), 'document')} looked for in "
+        f"{counted(erasure.files, 'file')} ({erasure.bytes / 1e6:.1f} MB), {counted(erasure.words, 'word')} in the "
+        f"dictionary{'' if erasure.erased is False else ': none is left'}",
+        markup=False,
+        soft_wrap=True,
+    )
+    err = console(error=True)
+    left = [f"not erased: {each.key}: still in {', '.join(each.found)}" for each in erasure.documents if each.found]
+    left += [f"not looked for: {each.key}: {each.note}" for each in erasure.documents if each.note]
+    if len(left) > LEFT_OUT:
+        left[LEFT_OUT:] = [f"and {len(left) - LEFT_OUT:,} more (all of them with --json)"]
+    if erasure.words_left:
+        left.append(f"not erased: {counted(erasure.words_left, 'word')} of the dictionary")
+    if erasure.not_looked_at:
+        left.append(f"not looked for: {counted(erasure.not_looked_at, 'more document')}")
+    if erasure.in_use:
+        left.append("a reader is open, so a log may still have what was removed: close it, then index with --erase")
+    for line in left:
+        err.print(printable(line), markup=False, style="yellow", soft_wrap=True)
+
+
 # A plan of a run
 
 
 def show_plan(plan: IndexPlan, folder: str) -> None:
-    rows = (
+    rows = [
         ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
         ("chunks", f"{plan.chunks:,} ({counted(plan.tokens, 'token')})"),
         ("texts to embed", f"{plan.to_embed:,}"),
         ("model calls", f"{plan.model_calls:,} ({counted(plan.model_tokens, 'token')})"),
         ("money", _money(plan.usd)),
         ("time", f"about {plan.seconds:.0f} s on this machine"),
-    )
+    ]
+    if plan.new_lexicon:
+        rows.append(("lexicon", "made anew; the graph's rules read all documents by it"))
     show_table(Table.of(("", ""), rows, title=f"What indexing into {folder} would do"), header=False)
     columns = ("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")
     layers = [
         (x.name, x.rows, x.to_embed, x.calls, x.input, x.output, _money(x.usd), f"{x.seconds:.1f} s", x.estimated)
         for x in plan.layers
     ]
-    show_table(Table.of(columns, layers))
+    show_table(Table.of(columns, layers), compact=True)
+    if plan.warning:
+        console(error=True).print(printable(plan.warning), markup=False, style="yellow", soft_wrap=True)
     _show_left_out(plan.skipped, "would be left out", plan.hidden)
     _show_passed_over(plan)
     _show_left_out(plan.failed, "cannot be read")
@@ -111,6 +139,8 @@ def _money(usd: float | None) -> str:
 
 
 def show_status(status: IndexStatus) -> None:
+    from ragways.layers.layer import AGAIN
+
     rows = [(name, f"{count:,}") for name, count in status.counts.items()]
     rows += [
         ("embedder", status.embedder or "none"),
@@ -118,16 +148,23 @@ def show_status(status: IndexStatus) -> None:
         ("size", f"{status.bytes / 1e6:.1f} MB"),
         ("languages", ", ".join(f"{NAMES.get(code, code)} {n:,}" for code, n in status.languages.items())),
     ]
+    if status.waiting:
+        rows.append(("waiting", f"{counted(status.waiting, 'document')}; {AGAIN}"))
     show_table(Table.of(("", ""), rows, title=status.index), header=False)
     if status.unread:
         console().print(status.unread, markup=False, style="yellow", soft_wrap=True)
     layers = [
         (x.name, f"{x.rows:,}", f"{x.bytes / 1e6:.1f} MB", x.built_at, str(x.failures), _cost(x.spent))
         if x.built
-        else (x.name, "not built", "", "", "", "")
+        else (x.name, "made when next read" if x.waiting else "not built", "", "", "", "")
         for x in status.by_layer
     ]
-    show_table(Table.of(("layer", "rows", "size", "built", "not done", "cost so far"), layers))
+    notes = [
+        f"{x.name}: {x.age:.0%} of entities came or went since they were found anew; --fresh-communities does that"
+        for x in status.by_layer
+        if x.age
+    ]
+    show_table(Table.of(("layer", "rows", "size", "built", "not done", "cost so far"), layers, notes=notes))
     if status.documents is not None:
         documents = [(document.id, document.key, document.title) for document in status.documents]
         show_table(Table.of(("id", "key", "title"), documents))

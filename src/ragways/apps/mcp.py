@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragways.assemble import opened_live
 from ragways.core.errors import MissingPart, UsageError
-from ragways.index.where import read_filter
 from ragways.service.mcp import ProtocolAnswers, protocol_server
+from ragways.store.where import read_filter
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

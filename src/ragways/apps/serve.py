@@ -102,7 +102,7 @@ def run(config: ServiceConfig) -> None:
 
 def _troubles(collections: Collections) -> Iterator[str]:
     """Why given indexes cannot be asked, a sentence each. They are served as soon as they can be."""
-    from ragways.index.store import FILE as INDEX
+    from ragways.store.store import FILE as INDEX
 
     for each in collections.all():
         if not each.managed and (trouble := collections.refresh(each).trouble):

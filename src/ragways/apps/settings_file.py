@@ -36,7 +36,7 @@ def settings_text() -> str:
 
 def _plug_in_layers() -> list[tuple[str, type[BaseModel]]]:
     """Sections of the layers that plug-ins bring."""
-    from ragways.index.layers import LAYERS
+    from ragways.layers.table import LAYERS
 
     brought = (layer for layer in LAYERS.values() if layer.name not in Settings.model_fields)
     return [(f"layers.{layer.name}", layer.settings) for layer in brought if layer.settings.model_fields]

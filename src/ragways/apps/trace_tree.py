@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragways.core.text import counted, printable
 from ragways.core.trace import Span
 from ragways.index.filtered import only
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.pictures.shell import write_page
 from ragways.pictures.walk_page import cost, facts, pictures, walk_page
 from ragways.retrieval.ask import Result

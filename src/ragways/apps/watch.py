@@ -31,7 +31,7 @@ from ragways.core.plain import to_plain
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
-    from ragways.index.update import Recipe, Summary
+    from ragways.index.recipe import Recipe, Summary
 
 Sleep = Callable[[float], Awaitable[None]]
 State = dict[str, tuple[int, int]]
@@ -55,7 +55,7 @@ def watch(
     from ragways.assemble import recipe_of
     from ragways.cloud.copies import no_url
     from ragways.core.trace import Budget, spending
-    from ragways.index.layers import check_layers
+    from ragways.layers.table import check_layers
 
     chosen = chosen_settings(settings, index, trust=trust, copy=False).selecting(
         include, exclude, no_gitignore=no_gitignore

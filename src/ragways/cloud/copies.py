@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from ragways.cloud.objects import ObjectStore, url_of
 from ragways.cloud.published import Manifest, bring, publish
 from ragways.core.errors import NoIndex, StoreBusy, UsageError
-from ragways.index.database import store_errors
+from ragways.store.database import store_errors
 
 if TYPE_CHECKING:
-    from ragways.index.update import Summary
+    from ragways.index.recipe import Summary
 
 _TRIES = 3
 """How often a state is looked up anew that was overtaken while it was brought."""
@@ -83,7 +83,8 @@ def written(index: Path, cache: Path) -> Iterator[WrittenCopy]:
         ahead.touch()
         copy = WrittenCopy(folder, url)
         yield copy
-        gone |= copy.summary is None or bool(copy.summary.changed or copy.summary.removed)
+        done = copy.summary
+        gone |= done is None or bool(done.changed or done.removed or done.erasure)
         _note(home / _BASE, publish(folder, store, before, kept=not gone))
         ahead.unlink()
 

@@ -21,13 +21,15 @@ from secrets import token_hex
 
 from ragways.cloud.objects import ObjectStore
 from ragways.core.errors import StoreBusy, StoreDamaged, StoreFailed
+from ragways.index.views import published
+from ragways.store.place import LOCK, VIEWS
 
 MANIFEST = "ragways-index.json"
 FORMAT = 1
 BLOCK = 8 * 1024 * 1024
 """Bytes of a file that are moved as one object."""
 _AT_ONCE = 8
-_LEFT_OUT = ("-shm", ".draft")
+_LEFT_OUT = ("-shm", ".draft", LOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,7 @@ def publish(folder: Path, store: ObjectStore, before: Manifest, *, kept: bool) -
     run = token_hex(8)
     files: dict[str, tuple[Block, ...]] = {}
     new: list[tuple[Path, int, Block]] = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_file() or path.name.endswith(_LEFT_OUT):
-            continue
+    for path in _files(folder):
         blocks: list[Block] = []
         for at in range(0, path.stat().st_size, BLOCK):
             data = _stretch(path, at, BLOCK)
@@ -141,6 +141,14 @@ def publish(folder: Path, store: ObjectStore, before: Manifest, *, kept: bool) -
             raise
     store.remove(set(there) - {block.object for block in manifest.blocks} - {MANIFEST})
     return Manifest.read(store)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files of an index that others need: of its views the newest alone."""
+    views = published(folder)
+    others = {path for path in (folder / VIEWS).glob("*") if views is None or path != views.folder}
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return [path for path in paths if not (path.name.endswith(_LEFT_OUT) or others.intersection(path.parents))]
 
 
 # From the URL to a folder

@@ -1,1 +1,1 @@
-"""Shards built and asked on a Ray cluster. Ray itself is an extra: `pip install 'ragways[ray]'`."""
+"""Work of an index on a Ray cluster. Ray itself is an extra: `pip install 'ragways[ray]'`."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from ragways.core.text import lazy_regex
+
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
@@ -19,7 +21,7 @@ MONTHS = (
 _NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
 
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS)
-_IN_TEXT = re.compile(
+_IN_TEXT = lazy_regex(
     r"(?=[\dADFJMNOS])"  # with what a date begins: other places are passed over at once
     rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?P<m1>{_MONTH})\.?,? (?P<y1>\d{{3,4}})"
     rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
@@ -27,16 +29,16 @@ _IN_TEXT = re.compile(
     r"|(?P<y5>\d{4})-(?P<m5>\d{2})-(?P<d5>\d{2})"
     r"|(?P<y4>1\d{3}|20\d{2}))\b(?![\d,]*\d| ?(?:%|(?:km|m|kg|people)\b))",
 )
-_ISO = re.compile(r"(?P<y>[0-9]{1,4})(?:-(?P<m>[0-9]{1,2})(?:-(?P<d>[0-9]{1,2}))?)?", re.ASCII)
-_DAY_FIRST = re.compile(
+_ISO = lazy_regex(r"(?P<y>[0-9]{1,4})(?:-(?P<m>[0-9]{1,2})(?:-(?P<d>[0-9]{1,2}))?)?", re.ASCII)
+_DAY_FIRST = lazy_regex(
     r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th)?\.?\s+(?P<m>[a-z]{3,9})\.?,?\s+(?P<y>[0-9]{1,4})", re.ASCII | re.IGNORECASE
 )
-_MONTH_FIRST = re.compile(
+_MONTH_FIRST = lazy_regex(
     r"(?P<m>[a-z]{3,9})\.?,?\s+(?:(?P<d>[0-9]{1,2})(?:st|nd|rd|th)?,?\s+)?(?P<y>[0-9]{1,4})", re.ASCII | re.IGNORECASE
 )
-_PDF = re.compile(r"D:(?P<y>\d{4})(?P<m>\d\d)?(?P<d>\d\d)?")
-_TIME = re.compile(r":|\dT")
-_DIGIT = re.compile(r"\d")
+_PDF = lazy_regex(r"D:(?P<y>\d{4})(?P<m>\d\d)?(?P<d>\d\d)?")
+_TIME = lazy_regex(r":|\dT")
+_DIGIT = lazy_regex(r"\d")
 
 
 @dataclass(frozen=True, slots=True, order=True)

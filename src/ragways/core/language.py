@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ragways.core.text import lazy_regex
+
 SAMPLE = 2000
 """Characters of a text that are looked at for its language."""
 
@@ -25,14 +27,14 @@ _THAI, _LAO = "\u0e01-\u0e2e\u0e30-\u0e3a\u0e40-\u0e4e", "\u0e81-\u0ece\u0edc-\u
 _BURMESE, _KHMER = "\u1000-\u103f\u1050-\u108f\u109a-\u109d", "\u1780-\u17d3\u17d7\u17dc\u17dd"
 _INDIC = "\u0900-\u0963\u0966-\u0dff"
 
-_UNSPACED = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_THAI}{_LAO}{_BURMESE}{_KHMER}]+")
-_MARKED = re.compile(f"[{_INDIC}]+")
+_UNSPACED = lazy_regex(f"[{_HAN}{_KANA}{_HANGUL}{_THAI}{_LAO}{_BURMESE}{_KHMER}]+")
+_MARKED = lazy_regex(f"[{_INDIC}]+")
 """Words of scripts whose vowel signs are no letters: other ways to find words would cut there."""
 _LONGEST = 64
-_WORD = re.compile(r"\w+")
+_WORD = lazy_regex(r"\w+")
 _PLAIN = "".join(sign.lower() if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128)))
 """Each ASCII sign as it is matched: what is no part of a word is a space."""
-_CLUSTER = re.compile(
+_CLUSTER = lazy_regex(
     "[\u0e40-\u0e44\u0ec0-\u0ec4]?.(?:[\u0300-\u036f\u0e30-\u0e3a\u0e45-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece"
     "\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u17dd\u3099\u309a]{1,8})?",
     re.DOTALL,
@@ -75,7 +77,7 @@ def _small_letters(text: str) -> list[str]:
 # Where sentences end
 
 _CLOSING = "」』）】》〉”’\"')\\]"
-_STOPS = re.compile(
+_STOPS = lazy_regex(
     f"(?:[。｡！？؟۔।॥။។៕።]|(?<=[{_HAN}{_KANA}{_HANGUL}])[!?](?=[{_HAN}{_KANA}{_HANGUL}])|(?<![0-9０-９])．)"
     f"[。｡！？!?．…]*[{_CLOSING}]*"
     # Thai and Lao have no full stop: a space between two of their letters is the border of a sentence or clause.
@@ -111,13 +113,13 @@ _SCRIPTS = {
     "ru": "\u0400-\u04ff", "el": "\u0370-\u03ff\u1f00-\u1fff", "ar": "\u0620-\u064a\u066e-\u06d3",
     "he": "\u05d0-\u05ea", "hi": "\u0900-\u0963", "bn": "\u0981-\u09e3", "ta": "\u0b82-\u0bd7",
 }  # fmt: skip
-_BY_SCRIPT = {code: re.compile(f"[{signs}]") for code, signs in _SCRIPTS.items()}
+_BY_SCRIPT = {code: lazy_regex(f"[{signs}]") for code, signs in _SCRIPTS.items()}
 _DENSE = frozenset({"zh", "ja", "ko"})
 """A character of these says as much as about three letters."""
 _SCRIPT_SHARE = 0.25
 """Of a text's letters. Documentation is full of code, which is in Latin letters whatever the language."""
-_LETTER = re.compile(r"[^\W\d_]")
-_PERSIAN, _UKRAINIAN = re.compile("[\u067e\u0686\u0698\u06af\u06a9\u06cc]"), re.compile("[іїєґІЇЄҐ]")
+_LETTER = lazy_regex(r"[^\W\d_]")
+_PERSIAN, _UKRAINIAN = lazy_regex("[\u067e\u0686\u0698\u06af\u06a9\u06cc]"), lazy_regex("[іїєґІЇЄҐ]")
 
 # Left out: words of other languages that are English words too, single letters, and parts of names (de, la).
 _SMALL_WORDS = {

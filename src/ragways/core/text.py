@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any, cast
 
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\u2028\u2029\ud800-\udfff]")
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")
@@ -15,6 +16,27 @@ _SPACES = frozenset("\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _NAMED = 3  # things of a list that are named
+
+
+class _LazyPattern:
+    """A compiled pattern in all that its methods do."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern = pattern
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any method of a pattern
+        compiled = re.compile(self.pattern, self._flags)
+        for method in ("search", "match", "fullmatch", "finditer", "findall", "split", "sub"):
+            setattr(self, method, getattr(compiled, method))  # so that this is not called again
+        return getattr(compiled, name)
+
+
+def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression that is compiled when it is first used: a process uses few of those that it imports, and to
+    compile one of the long ones takes milliseconds.
+    """
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 
 def _odd(match: re.Match[str]) -> str:

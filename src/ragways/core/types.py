@@ -202,14 +202,12 @@ class Origin:
 class Hits:
     """A ranked list: best first, equal scores by id, no piece twice.
 
-    `sources` say where each of them is from, in a list that is given to a user; between steps there are none. `shards`
-    says so where not all shards of an index could be asked.
+    `sources` say where each of them is from, in a list that is given to a user; between steps there are none.
     """
 
     query: Query
     items: tuple[Hit, ...] = ()
     sources: tuple[Origin, ...] = ()
-    shards: str = ""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.items)

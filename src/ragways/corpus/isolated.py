@@ -24,7 +24,7 @@ from typing import IO, Any, NoReturn
 from ragways.core.errors import LoadError, NoText
 from ragways.core.types import Document, Heading, Infobox, Link, Place
 from ragways.corpus.load import load, loader_of
-from ragways.corpus.source import MIB, Fields, LoadOptions, Share, Skipped, SourceFile
+from ragways.corpus.source import MIB, Fields, LoadOptions, Skipped, SourceFile
 
 _LONGEST_LINE = 1 << 30
 _TOO_MUCH_MEMORY = 77
@@ -127,9 +127,9 @@ def _line(value: object) -> bytes:
 
 
 def _plain_options(options: LoadOptions) -> dict[str, Any]:
-    told = ("notice", "passed", "records")
-    plain = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in told}
-    return {**plain, "fields": asdict(options.fields), "share": asdict(options.share)}
+    local = ("notice", "records")
+    plain = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in local}
+    return {**plain, "fields": asdict(options.fields)}
 
 
 def _document(said: dict[str, Any]) -> Document:
@@ -157,7 +157,6 @@ def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
         wanted = json.loads(line)
         limits = wanted["options"]
         limits["fields"] = Fields(**{name: tuple(names) for name, names in limits["fields"].items()})
-        limits["share"] = Share(**limits["share"])
         if _limit(limits["max_memory"], limits["max_cpu"]) and not watched:
             threading.Thread(target=_watch, args=(limits["max_memory"],), daemon=True).start()
             watched = True

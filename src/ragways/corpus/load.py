@@ -7,7 +7,6 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -135,21 +134,6 @@ def gives_one(name: str) -> bool:
     return loader is not None and loader.name not in _OF_MANY and LOADERS.package_of(loader.name) == "ragways"
 
 
-def for_shards(file: SourceFile, options: LoadOptions, shards: int) -> list[SourceFile]:
-    """A file of many documents as each of so many shards reads it: of one that holds a record a line, only its own.
-    Any other, and one that something is wrong with, every shard reads whole.
-    """
-    loader = loader_of(file.path.name)
-    if loader is not None and loader.load is _RECORDS:
-        from ragways.corpus.records import deal_records
-
-        with suppress(Exception):  # who reads the file tells of it
-            return [replace(file, dealt=dealt) for dealt in deal_records(file, options, shards) or ()] or [
-                file
-            ] * shards
-    return [file] * shards
-
-
 def _clash(suffix: str, one: Loader, other: Loader) -> PluginClash:
     packages = [LOADERS.package_of(loader.name) for loader in (one, other)]
     return PluginClash(
@@ -162,12 +146,7 @@ def _clash(suffix: str, one: Loader, other: Loader) -> PluginClash:
 def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Document]:
     """The documents of a file. Whatever is wrong with it becomes a LoadError that names its key."""
     found, empty = False, list[Skipped]()
-
-    def passed() -> None:
-        nonlocal found
-        found = True  # there are documents, though not for this share
-
-    options = replace(options or LoadOptions(), passed=passed)
+    options = options or LoadOptions()
     loader = loader_of(file.path.name)
     if loader is None:
         raise LoadError(f"{file.key} has no loader", "see the list of formats")
@@ -182,7 +161,7 @@ def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Docum
                 yield replace(document, format=loader.name, metadata={**document.metadata, **fetched})
             else:
                 empty.append(Skipped(document.key, NO_TEXT))
-        if not found:
+        if not found and not (options.records and options.records.unchanged):
             raise NoText(NO_TEXT)
         for skipped in empty:
             options.notice(skipped)

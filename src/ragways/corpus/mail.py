@@ -42,8 +42,6 @@ def load_mailbox(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
         raise LoadError("is no mailbox", "it should begin with a line `From …`")
     for number, message in enumerate(re.split(rb"\r?\n\r?\n(?=From )", data), start=1):
         key = f"{file.key}#{number}"
-        if options.passes_over(key):
-            continue
         try:
             document = _document(message.partition(b"\n")[2].replace(b"\n>From ", b"\nFrom "), file, key, options)
         except _STUMBLES:

@@ -1,15 +1,13 @@
 """Records (.json, .jsonl, .ndjson, also .gz): a document a record, whose text is plain text.
 
-Of a file that holds a record a line, it can be noted once which records are whose shard's, and where they begin. So no
-shard has to look at those of the others. Of one that was read before, only lines that have changed are parsed.
+Of a file that holds a record a line and was read before, only lines that have changed are parsed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ragways.core.dates import iso_date
@@ -18,7 +16,6 @@ from ragways.core.text import one_line
 from ragways.core.types import Document, document_number
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.source import (
-    DealtRecords,
     Fields,
     KnownRecords,
     LoadOptions,
@@ -43,12 +40,11 @@ Record = dict[str, Any]
 
 
 class _Row(NamedTuple):
-    """A record, the how manieth of its file it is, and where its line begins and its number (0: it has no line). One
-    that was read before has its `line_text` instead, and every one of a line its hash.
+    """A record, the how manieth of its file it is, and the number of its line (0: it has none). One that was read
+    before has its `line_text` instead, and every one of a line its hash.
     """
 
     ordinal: int
-    at: int
     line: int
     record: Record
     hash: bytes = b""
@@ -56,21 +52,14 @@ class _Row(NamedTuple):
 
 
 def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
-    """The documents of a file; of one whose records were dealt, and that has not changed since, those of its share."""
-    dealt = file.dealt if file.dealt is not None and file.dealt.is_of(file.path) else None
-    if dealt is not None:
-        options.passed()  # whatever the share has: records are dealt only where some have a text
-    rows = _rows(file, options) if dealt is None else _dealt_rows(file, options, dealt)
-    found = dealt is not None
+    found = False
     unlike: tuple[str, ...] = ()
-    for row, name, text in _named(file, rows, options, {} if dealt is None else dealt.names):
+    for row, name, text in _named(file, options):
         if not name:
             unlike = unlike or tuple(row.record)[:8]
             options.notice(Skipped(f"{file.key}#{row.ordinal}", "record without a text field"))
             continue
         found = True
-        if text and options.passes_over(f"{file.key}#{name}"):
-            continue
         builder = TextBuilder(options.max_text)
         builder.at(line=row.line)
         write_plain(builder, text)
@@ -82,55 +71,28 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
         raise LoadError(f"has no record with a text field (its fields: {fields})", "name the field that holds the text")
 
 
-def deal_records(file: SourceFile, options: LoadOptions, shards: int) -> list[DealtRecords] | None:
-    """Which records of a file of lines are those of each shard. None where the file has no lines, or no text: it is
-    then for every shard to read. What is wrong with it is an error, as it is for who loads it.
-    """
-    if not _is_of_lines(file, options):
-        return None
-    status = file.path.stat()
-    dealt = [
-        DealtRecords(status.st_size, status.st_mtime_ns, array("Q"), array("Q"), array("Q"), {}) for _ in range(shards)
-    ]
-    texts, names = 0, dict[int, str]()
-    for row, name, text in _named(file, _rows(file, options), options, names):
-        texts += bool(text)
-        # Those without a text are told of by the first shard.
-        own = dealt[document_number(f"{file.key}#{name}") % shards if text else 0]
-        own.ordinals.append(row.ordinal)
-        own.begins.append(row.at)
-        own.lines.append(row.line)
-        if row.ordinal in names:
-            own.names[row.ordinal] = name
-    return dealt if texts else None
-
-
-def _named(
-    file: SourceFile, rows: Iterable[_Row], options: LoadOptions, names: dict[int, str]
-) -> Iterator[tuple[_Row, str, str]]:
-    """Each record with its name, which no other of the file has, and its text. In `names` are, by ordinal, those that
-    were made because another had the name; they are added there. A record without a text field has no name; one whose
-    text is empty is left out later, as an empty file is. Records that are known are noted as unchanged, and not given:
-    unless another has taken the name, which it has instead of one of its own.
+def _named(file: SourceFile, options: LoadOptions) -> Iterator[tuple[_Row, str, str]]:
+    """Each record with its name, which no other of the file has, and its text. A record without a text field has no
+    name; one whose text is empty is left out later, as an empty file is. Records that are known are noted as unchanged,
+    and not given: unless another has taken the name, which it has instead of one of its own.
     """
     used: set[int] = set()
     fields, records = options.fields, options.records or KnownRecords()
-    for row in rows:
+    for row in _rows(file, options):
         known = records.known.get(row.hash)
         if known is not None:
             if known not in used:
                 used.add(known)
                 records.unchanged[row.hash] = known
-                options.passed()
                 continue
             row = row._replace(record=_parse_line(row.line_text, row.line))  # noqa: PLW2901
         text = _text(_first(row.record, fields.text))
         if not text and not _is_blank(row.record, fields.text):
             yield row, "", ""
             continue
-        plain = name = names.get(row.ordinal) or _plain_name(row, fields)
+        plain = name = _plain_name(row, fields)
         while (number := document_number(f"{file.key}#{name}")) in used:
-            name = names[row.ordinal] = f"{name}#{row.ordinal}"
+            name = f"{name}#{row.ordinal}"
         used.add(number)
         if name == plain and text and row.hash:
             records.new[row.hash] = number
@@ -154,24 +116,12 @@ def _facts(record: Record, fields: Fields) -> dict[str, str]:
 # Where records stand
 
 
-def _is_of_lines(file: SourceFile, options: LoadOptions) -> bool:
-    return file.path.name.lower().endswith(_LINES) or _has_lines(file, options)
-
-
 def _rows(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
     """All records of a file."""
-    if _is_of_lines(file, options):
+    if file.path.name.lower().endswith(_LINES) or _has_lines(file, options):
         return _lines(file, options)
     records = _records(_parse(read_all(file, options.max_bytes)), options.fields)
-    return (_Row(ordinal, 0, 0, record) for ordinal, record in enumerate(records, start=1))
-
-
-def _dealt_rows(file: SourceFile, options: LoadOptions, dealt: DealtRecords) -> Iterator[_Row]:
-    """Those records of a file of lines that were dealt."""
-    with opened(file) as stream:
-        for ordinal, at, number in zip(dealt.ordinals, dealt.begins, dealt.lines, strict=True):
-            stream.seek(at)
-            yield _Row(ordinal, at, number, _parse_line(stream.readline(options.max_record + 1), number))
+    return (_Row(ordinal, 0, record) for ordinal, record in enumerate(records, start=1))
 
 
 def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
@@ -195,7 +145,7 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
             ordinal += 1
             hash = b"" if known is None else _hash_of_line(seed, ordinal, number, line)
             if known and hash in known:
-                yield _Row(ordinal, size - len(line), number, {}, hash, line)
+                yield _Row(ordinal, number, {}, hash, line)
                 continue
             try:
                 record = _parse_line(line, number)
@@ -204,7 +154,7 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
                 if ordinal == 1 or len(broken) > _MOST_BROKEN:
                     raise
             else:
-                yield _Row(ordinal, size - len(line), number, record, hash)
+                yield _Row(ordinal, number, record, hash)
     if broken:
         more = f" and in {len(broken) - 1} more" if len(broken) > 1 else ""
         raise LoadError(f"{broken[0].message}{more}; its other records were read", broken[0].cure)

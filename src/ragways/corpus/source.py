@@ -9,7 +9,6 @@ import io
 import os
 import re
 import stat
-from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from typing import IO
 from urllib.parse import unquote
 
 from ragways.core.errors import LoadError
-from ragways.core.types import document_number
 
 MIB = 1024 * 1024
 NO_TEXT = "holds no text"
@@ -33,8 +31,6 @@ class SourceFile:
 
     path: Path
     key: str
-    dealt: DealtRecords | None = field(default=None, compare=False)
-    """Of a file of many records, those that are wanted. A file that has changed since is read whole."""
 
     @property
     def stem(self) -> str:
@@ -42,25 +38,6 @@ class SourceFile:
         if "://" in self.key:  # a page, whose file has a name of ours
             return title_guess(unquote(self.key.rstrip("/").rpartition("/")[2]), self.path.suffix)
         return title_guess(self.path.name, self.path.suffix)
-
-
-@dataclass(frozen=True, slots=True)
-class DealtRecords:
-    """Records of a file of lines that were dealt to a shard: the how manieth each is, the byte that its line begins at
-    (in what the file unpacks to), the line's number, and its name where that is not simply its id, title or ordinal.
-    """
-
-    size: int
-    modified: int
-    ordinals: array[int]
-    begins: array[int]
-    lines: array[int]
-    names: dict[int, str]
-
-    def is_of(self, path: Path) -> bool:
-        """Whether the file is still the one that was dealt."""
-        status = path.stat()
-        return (status.st_size, status.st_mtime_ns) == (self.size, self.modified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +63,6 @@ class Fields:
     author: tuple[str, ...] = ("author", "authors", "byline", "creator")
     source: tuple[str, ...] = ("source", "publisher", "outlet", "site")
     category: tuple[str, ...] = ("category", "categories", "section", "tags", "topic")
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Which documents are one of `shards`' own: those whose number, which is made from the key, leaves this rest."""
-
-    shard: int = 0
-    shards: int = 1
-
-    def has(self, number: int) -> bool:
-        """Whether the document of this number is dealt to this shard."""
-        return number % self.shards == self.shard
 
 
 @dataclass(eq=False, slots=True)
@@ -135,19 +100,8 @@ class LoadOptions:
     fields: Fields = Fields()
     notice: Callable[[Skipped], None] = lambda _: None
     """Told of every page or record inside a file that was left out."""
-    share: Share = Share()
-    """Of a file of many documents, only these are wanted."""
-    passed: Callable[[], None] = lambda: None
-    """Told of every document that was passed over because it is not of the share."""
     records: KnownRecords | None = None
     """Of a file that was read before."""
-
-    def passes_over(self, key: str) -> bool:
-        """Whether a document of this key is not of the share: a loader of many asks before it makes one."""
-        if self.share.shards == 1 or self.share.has(document_number(key)):
-            return False
-        self.passed()
-        return True
 
 
 @dataclass(frozen=True, slots=True)

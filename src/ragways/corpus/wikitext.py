@@ -98,8 +98,6 @@ def load_dump(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
             name = f"{found.title}#{ordinal}"
             ordinal += 1  # noqa: PLW2901 - only to find a free name
         used.add(name)
-        if options.passes_over(f"{file.key}#{name}"):
-            continue
         try:
             yield _document(found, f"{file.key}#{name}", site, options)
         except LoadError as error:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ragways.core.types import Hit, Hits, title_name
 from ragways.evaluation.question import Gold, Question, holds, plain_words
-from ragways.index.reader import Index
-from ragways.index.words import terms
+from ragways.index.open import Index
+from ragways.layers.words import terms
 
 MOST = 0.7
 """Share of a statement's words that a piece must have: of GraphRAG-Bench's, 70 of 100 are then in the text at all."""

@@ -26,7 +26,7 @@ from ragways.core.trace import Usage
 from ragways.core.types import Citation
 from ragways.evaluation.question import Gold, Question
 from ragways.index.export import replacing
-from ragways.index.work_cache import Spent
+from ragways.store.cache import Spent
 
 FILE = "records.jsonl"
 RUN_FILE = "run.json"

@@ -44,7 +44,7 @@ from ragways.evaluation.record import (
 from ragways.evaluation.resources.alone import alone
 from ragways.evaluation.resources.sampler import Sampler, samples_of
 from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.index.status import layer_status
 from ragways.models.client import ModelClient, trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask, check_question

@@ -1,1 +1,1 @@
-
+"""Building, opening and looking after an index."""

@@ -11,19 +11,22 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, cast
 
 from ragways.core.errors import UsageError
 from ragways.core.plain import from_json, to_plain
-from ragways.index.database import store_errors
-from ragways.index.reader import Index
-from ragways.index.shape import WEDGES, Semantic, Structural, semantic, structural
-from ragways.index.store import Store
+from ragways.index.export import replacing
+from ragways.index.open import Index, views_of
+from ragways.index.shape import WEDGES, Semantic, Structural, semantic, structural, without_loops
+from ragways.store.store import Store
 
 if TYPE_CHECKING:
-    from ragways.index.graph.reader import Graph
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragways.layers.graph.read import StoredGraph
+    from ragways.layers.vectors import ChunkVectors
+    from ragways.store.packed import PackedRows
 
 FILE = "diagnosis.json"
 NO_GRAPH = "not built, run ragways index PATH --with graph"
@@ -32,12 +35,12 @@ FILTERED = "not measured under a filter"
 FEW_POINTS = 2_000
 FEW_WEDGES = 1_000_000
 """What a quick look goes by."""
-KEPT_FROM = 5_000
-"""Chunks of an index that keeps its figures: those of fewer are measured sooner than a question is answered."""
-KEPT_FOR = 0.1
-"""Share of the documents that come, go or change before the figures that an index keeps are measured anew."""
+STORED_FROM = 5_000
+"""Chunks of an index that stores its figures: those of fewer are measured sooner than a question is answered."""
+STORED_FOR = 0.1
+"""Share of the documents that come, go or change before the figures that an index stores are measured anew."""
 _META = "figures"
-"""Where the store keeps them."""
+"""The setting that they are stored under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,9 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFigures:
-    """Quick figures that the store of a large index keeps; of which layers, and how many documents came, went or
-    changed since.
+class StoredFigures:
+    """Quick figures that a large index stores. `layers` are those it had then, and their settings; `changed` is
+    how many documents came, went or changed since.
     """
 
     figures: Diagnosis
@@ -88,31 +91,34 @@ class KeptFigures:
     def hold(self) -> bool:
         """Whether they may still stand for the corpus."""
         documents = self.figures.texts.documents if self.figures.texts is not None else 0
-        return self.changed < KEPT_FOR * documents
+        return self.changed < STORED_FOR * documents
 
     @classmethod
-    def of(cls, store: Store) -> KeptFigures | None:
+    def of(cls, store: Store) -> StoredFigures | None:
         """Those of a store; None where it has none, or an older version left them."""
         with suppress(ValueError):
             return from_json(cls, store.meta().get(_META, ""))
         return None
 
 
-def keep_figures(store: Store, changed: int, anew: bool) -> None:
-    """Have the figures of a large index in its store, so that no question waits until they are measured: at a million
-    chunks that takes a minute. What is asked by them, which way is taken for a question, changes little with them, so
-    they are measured anew only when a tenth of the documents are others, or other layers are there.
+def store_figures(store: Store, changed: int) -> None:
+    """Store the figures of a large index, so that no question waits until they are measured: at a million chunks that
+    takes a minute. The way that is taken for a question changes little with them, so they are measured anew only when a
+    tenth of the documents are others, or other layers are there.
 
-    Called by a run before it commits, when its derived files are made. `changed`: documents that it put or removed;
-    `anew`: nothing of what was measured before counts.
+    Called by a run when its views are published. `changed`: documents that it put or removed.
     """
-    layers, kept = store.meta().get("layers", ""), None if anew else KeptFigures.of(store)
-    if kept is not None:
-        kept = replace(kept, changed=kept.changed + changed)
-    if kept is None or not kept.hold or kept.layers != layers:
-        large = store.count("chunks") >= KEPT_FROM
-        kept = KeptFigures(diagnose(Index(store), quick=True), layers, 0) if large else None
-    store.set_meta({_META: "" if kept is None else json.dumps(to_plain(kept))})
+    index, known, meta = Index(store, views_of(store)), StoredFigures.of(store), store.meta()
+    shown = index.views.layers if index.views is not None else {}
+    layers = " ".join(f"{name} {meta.get(f'settings:{name}', '')}" for name in sorted(index.layers))
+    if known is not None:
+        known = replace(known, changed=known.changed + changed)
+    if known is None or not known.hold or known.layers != layers:
+        measurable = store.count("chunks") >= STORED_FROM and (index.layers & {"vectors", "graph"}).issubset(shown)
+        known = StoredFigures(diagnose(index, quick=True), layers, 0) if measurable else None
+    value = "" if known is None else json.dumps(to_plain(known))
+    if meta.get(_META, "") != value:
+        store.set_meta({_META: value})
 
 
 def diagnose(index: Index, *, seed: int = 0, quick: bool = False) -> Diagnosis:
@@ -122,36 +128,41 @@ def diagnose(index: Index, *, seed: int = 0, quick: bool = False) -> Diagnosis:
     structure = _structure(index, seed, wedges) if graph and not index.where else None
     meaning = few = None
     if vectors and (quick or len(index.vectors) > FEW_POINTS):
-        few = semantic(index.vectors.matrix, index.vectors.in_order(), limit=FEW_POINTS, centre=False)
+        few = semantic(*_vectors(index), limit=FEW_POINTS, centre=False)
     if vectors:
-        meaning = few if quick else semantic(index.vectors.matrix, index.vectors.in_order(), seed=seed)
+        meaning = few if quick else semantic(*_vectors(index), seed=seed)
     parts = {"structure": (structure, FILTERED if graph else NO_GRAPH), "meaning": (meaning, NO_VECTORS)}
     missing = {name: why for name, (part, why) in parts.items() if part is None}
     return Diagnosis(index.generation, seed, structure, meaning, missing, textual(index), None if quick else few)
 
 
 def known_diagnosis(index: Index) -> Diagnosis:
-    """The figures that are kept beside the index where they are of this generation, else quick ones: those that a large
-    index keeps, or of a small one, or of a part, as they are now.
+    """The figures that were saved beside the index where they are of this generation, else quick ones: those that a
+    large index stores, or of a small one, or of a part, as they are now.
     """
     with suppress(OSError, ValueError):  # none yet, or one that an older version left
         saved = from_json(Diagnosis, (index.folder / FILE).read_text(encoding="utf-8"))
         if saved.generation == index.generation and saved.texts is not None and not index.where:
             return saved
-    kept = None if index.where else KeptFigures.of(index._store)
-    return diagnose(index, quick=True) if kept is None else kept.figures
+    stored = None if index.where else StoredFigures.of(index.store)
+    return diagnose(index, quick=True) if stored is None else stored.figures
+
+
+def _vectors(index: Index) -> tuple[PackedRows, NDArray[np.int64]]:
+    """All vectors of chunks, and the order of their rows."""
+    vectors = cast("ChunkVectors", index.vectors)
+    return vectors.matrix, vectors.in_order()
 
 
 def _structure(index: Index, seed: int, wedges: int) -> Structural:
-    graph = index.graph
-    with store_errors(index.folder):
-        (types,) = index._store.db.execute("SELECT count(DISTINCT predicate) FROM graph_predicates").fetchone()
-    relations = len(graph.relation_arrays)
-    return structural(graph.in_order, relations=relations, relation_types=types, seed=seed, wedges=wedges)
+    graph = cast("StoredGraph", index.graph)
+    relations = graph.counts()["relations"]
+    links = without_loops(graph.in_order)
+    return structural(links, relations=relations, relation_types=graph.predicates, seed=seed, wedges=wedges)
 
 
 def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
-    """Keep the figures beside the index, and return the file; an index that cannot be written goes without."""
+    """Save the figures beside the index, and return the file; an index that cannot be written goes without."""
     file = folder / FILE
     try:
         write_json(file, diagnosis)
@@ -162,8 +173,6 @@ def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
 
 def write_json(file: Path, value: object) -> None:
     """A value as a file of JSON, all of it or none."""
-    from ragways.index.export import replacing  # which knows the graph: an index without one is measured too
-
     with replacing(file) as draft:
         draft.write_text(json.dumps(to_plain(value), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
@@ -172,7 +181,7 @@ def write_json(file: Path, value: object) -> None:
 
 
 def textual(index: Index) -> Textual:
-    db = index._store.db
+    db = index.store.db
     documents, dated = db.execute(
         "SELECT count(*), sum(coalesce(metadata ->> '$.date', '') <> '') FROM documents WHERE redirect IS NULL"
     ).fetchone()
@@ -183,7 +192,7 @@ def textual(index: Index) -> Textual:
             "SELECT DISTINCT d.number FROM documents d JOIN links l ON l.name = d.name AND l.document <> d.number "
             "WHERE d.redirect IS NULL"
         )
-    } | (_named(index.graph) if "graph" in index.layers else set())
+    } | (cast("StoredGraph", index.graph).named_elsewhere() if "graph" in index.layers else frozenset())
     return Textual(
         documents=documents,
         passages=passages,
@@ -193,17 +202,3 @@ def textual(index: Index) -> Textual:
         linked_share=len(linked) / documents if documents else None,
         duplicate_share=1 - texts / passages if passages else None,
     )
-
-
-def _named(graph: Graph) -> set[int]:
-    """Numbers of the documents about an entity that a passage of another document names."""
-    from ragways.index.graph.contents import ABOUT
-
-    size, links = graph.first_chunk, graph.passages
-    entities, chunks, weights = links.edges(np.arange(size))
-    documents = graph.chunks.documents[chunks.astype(np.int64) - size]
-    about = weights >= ABOUT + 1  # what the first mention in an entity's own article weighs
-    own = np.full(size, -1, np.int64)
-    own[entities[about]] = documents[about]
-    named = own[entities[(own[entities] >= 0) & (own[entities] != documents)]]
-    return set(np.unique(named).tolist())

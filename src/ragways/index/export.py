@@ -1,6 +1,6 @@
 """The knowledge graph as a file that other programs read: GraphML, CSV, JSON or Parquet.
 
-Rows go from the database to the file as they come, so a graph of any size takes the same memory. Names and texts are
+Rows go from the index to the file some at a time, so a graph of any size takes the same memory. Names and texts are
 what documents say: they are written as data in each format's own way, and nothing in them is left to be interpreted.
 """
 
@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from ragways.core.errors import MissingPart, UsageError, did_you_mean
-from ragways.index.graph.reader import Graph
-from ragways.index.reader import Index
+from ragways.index.open import Index
+
+if TYPE_CHECKING:
+    from ragways.layers.protocols import Graph
 
 Row = Mapping[str, Any]
 
@@ -60,15 +62,17 @@ class Counted:
 
 
 def _nodes(graph: Graph) -> Iterator[Row]:
-    for at in range(0, len(graph.ids.numbers), _AT_ONCE):
-        for _, entity in sorted(graph.entities(graph.ids.at(graph.ids.numbers[at : at + _AT_ONCE])).items()):
+    size = graph.counts()["entities"]
+    for at in range(0, size, _AT_ONCE):
+        ids = [graph.entity_at(number) for number in range(at, min(at + _AT_ONCE, size))]
+        for _, entity in sorted(graph.entities(ids).items()):
             yield {name: getattr(entity, name) for name in NODES} | {"aliases": list(entity.aliases)}
 
 
 def _edges(graph: Graph) -> Iterator[Row]:
-    numbers = graph.relation_arrays.all_numbers()
-    for at in range(0, len(numbers), _AT_ONCE):
-        found = graph.relations_at(numbers[at : at + _AT_ONCE].tolist())
+    size = graph.counts()["relations"]
+    for at in range(0, size, _AT_ONCE):
+        found = graph.relations_at(range(at, min(at + _AT_ONCE, size)))
         stating = graph.relation_chunks([triplet.id for triplet in found.values()])
         for triplet in sorted(found.values(), key=lambda triplet: triplet.id):
             other = {"source": triplet.subject, "target": triplet.object, "chunks": stating.get(triplet.id, [])}

@@ -1,8 +1,7 @@
 """An index restricted to the documents that match a filter: whatever reads it finds no trace of the others.
 
-All reading goes through what is restricted here: rows of SQLite through `PartOfDatabase`, arrays through copies without
-the rows of other documents, the lexical index through a search among the chunks that are left. So paradigms, tools and
-pictures need not know that there is a filter.
+All reading goes through what is restricted here: rows of SQLite through `PartOfDatabase`, layers through their readers'
+`only`. So paradigms, tools and pictures need not know that there is a filter.
 """
 
 from __future__ import annotations
@@ -10,27 +9,15 @@ from __future__ import annotations
 import copy
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from typing import Any, cast
 
-import numpy as np
-
 from ragways.core.errors import UsageError, did_you_mean
-from ragways.index.chunk_vectors import ChunkVectors
-from ragways.index.communities.reader import Communities
-from ragways.index.database import PartOfDatabase
-from ragways.index.graph.filtered import FilteredGraph
-from ragways.index.reader import Index
-from ragways.index.schema import PARTS
-from ragways.index.where import OWN_FIELDS, DocumentFilter, read_filter
-from ragways.index.windows.reader import Windows
-from ragways.index.words import Words
+from ragways.index.open import Index
+from ragways.store.database import PartOfDatabase
+from ragways.store.store import FACTS, PARTS
+from ragways.store.where import OWN_FIELDS, DocumentFilter, read_filter
 
-_LAYERS = ("vectors", "words", "windows", "graph", "communities")
-
-
-_KEPT = 4  # restricted indexes of an index: their arrays are copies
+_READY = 4  # restricted indexes of an index that stay in memory: their arrays are copies
 
 
 def only(index: Index, where: str) -> Index:
@@ -40,7 +27,7 @@ def only(index: Index, where: str) -> Index:
     """
     chosen = read_filter(where)
     if isinstance(index, FilteredIndex):
-        return _restricted(index._whole_index, f"({index.where}) and ({chosen.text})", matching(index, chosen))
+        return _restricted(index.whole, f"({index.where}) and ({chosen.text})", matching(index, chosen))
     known = index.filtered.get(chosen.text)
     return _restricted(
         index, chosen.text, known.numbers if isinstance(known, FilteredIndex) else matching(index, chosen)
@@ -52,19 +39,19 @@ def _restricted(index: Index, where: str, numbers: frozenset[int]) -> Index:
     if where not in index.filtered:
         index.filtered[where] = FilteredIndex(index, where, numbers)
     index.filtered.move_to_end(where)
-    if len(index.filtered) > _KEPT:
+    if len(index.filtered) > _READY:
         index.filtered.popitem(last=False)
     return index.filtered[where]
 
 
 def matching(index: Index, chosen: DocumentFilter) -> frozenset[int]:
     """Numbers of the documents that match. A field that no document has is an error with the nearest that one has."""
-    db = index._store.db
     found, known = [], set(OWN_FIELDS)
     needs_metadata = not set(chosen.fields) <= known
-    rows = db.execute("SELECT number, key, title, format, metadata FROM documents")
     empty = True
-    for number, key, title, format, metadata in rows:
+    for number, key, title, format, metadata in index.store.db.execute(
+        "SELECT number, key, title, format, metadata FROM documents"
+    ):
         fields: dict[str, str] = {}
         if needs_metadata:
             fields = {
@@ -85,73 +72,42 @@ class FilteredIndex(Index):
     """The part of an index that its filter, `where`, lets through. Made by `only`."""
 
     def __init__(self, whole: Index, where: str, numbers: frozenset[int]) -> None:
-        store = copy.copy(whole._store)
-        seen: Callable[[int], bool] = numbers.__contains__
-        tables = {"documents": "number", **dict.fromkeys(PARTS, "document")}
+        store = copy.copy(whole.store)
+        seen = numbers.__contains__
+        tables = {"documents": "number", **dict.fromkeys((*PARTS, *FACTS), "document")}
         part = PartOfDatabase(store.db, {table: (column, seen) for table, column in tables.items()})
         store.db = cast(sqlite3.Connection, part)
-        super().__init__(store)
-        self._whole_index = whole
+        super().__init__(store, whole.views)
+        self.whole = whole
         self.where = where
         self.numbers = numbers
         self.matches_nothing = not numbers
 
     def again(self) -> Index:
-        other = self._whole_index.again()
-        return self if other is self._whole_index else _restricted(other, self.where, self.numbers)
+        other = self.whole.again()
+        return self if other is self.whole else _restricted(other, self.where, self.numbers)
 
     def close(self) -> None:
         """Close the whole index, which this is a part of."""
-        self._whole_index.close()
+        self.whole.close()
 
     def begin(self) -> bool:
-        return self._whole_index.begin()
+        return self.whole.begin()
 
     def pause(self) -> None:
-        self._whole_index.pause()
+        self.whole.pause()
 
-    @property
-    def shard_note(self) -> str:
-        return self._whole_index.shard_note
+    def is_newest(self) -> bool:
+        return self.whole.is_newest()
 
     def layer(self, name: str) -> object:
-        """A layer of a plug-in must have a method `only(documents)`, which gives it restricted to these ids."""
-        if name in _LAYERS:
-            return getattr(self, name)
+        """A layer, restricted by the method `only` of its reader, which takes numbers of documents."""
         if name not in self._layers:
-            opened: Any = self._whole_index.layer(name)
+            opened: Any = self.whole.layer(name)
             if not hasattr(opened, "only"):
                 raise UsageError(
                     f"the layer {name!r} cannot be filtered",
                     "ask without a filter, or have its author give what it opens a method only(documents)",
                 )
-            self._layers[name] = opened.only(frozenset(f"article:{number}" for number in self.numbers))
+            self._layers[name] = opened.only(self.numbers)
         return self._layers[name]
-
-    @cached_property
-    def vectors(self) -> ChunkVectors:
-        return self._whole_index.vectors.of_documents(self.numbers)
-
-    @cached_property
-    def words(self) -> Words:
-        return self._whole_index.words.only(self.numbers)
-
-    @cached_property
-    def windows(self) -> Windows:
-        return self._whole_index.windows.only(frozenset(f"article:{number}" for number in self.numbers))
-
-    @cached_property
-    def graph(self) -> FilteredGraph:
-        whole = self._whole_index.graph
-        chunks = whole.chunk_numbers.numbers()
-        seen = np.zeros(whole.chunks.capacity, dtype=np.bool_)
-        seen[chunks] = np.isin(whole.chunks.documents[chunks], np.array(sorted(self.numbers), dtype=np.int64))
-        return FilteredGraph(whole, seen, self._text_of_chunk)
-
-    @cached_property
-    def communities(self) -> Communities:
-        """Those that rest on nothing else: of a community that other documents speak of too, the report may say so."""
-        return self._whole_index.communities.only(self.graph.is_whole)
-
-    def _text_of_chunk(self, ids: Iterable[str]) -> Mapping[str, str]:
-        return {id: f"{piece.title}\n{piece.text}" for id, piece in self.pieces(ids).items()}

@@ -1,7 +1,7 @@
 """Which languages an index holds, and which of them its embedder does not know.
 
-Told from the beginnings of documents, of many documents from some of them: so it is known at once, and
-nothing has to be kept.
+It is read off the beginnings of documents, of many documents off some of them: so it takes a moment, and nothing
+has to be stored.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ragways.core.language import LATIN, NAMES, SAMPLE, language
-from ragways.index.store import Store
 from ragways.models.minilm import LANGUAGES, MODEL
+from ragways.store.store import Store
 
 SAMPLED = 500
 """Documents that are looked at."""

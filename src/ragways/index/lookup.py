@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.text import clean, printable_name
 from ragways.core.types import Origin, title_name
-from ragways.index.reader import Index
+from ragways.index.open import Index
 
 AROUND = 400
 """Characters given before and after a part."""

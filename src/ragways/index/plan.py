@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ragways.core.errors import NoIndex
+from ragways.core.errors import NoIndex, WrongVersion
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.corpus.source import Skipped, WebSource
-from ragways.index.database import Transaction
-from ragways.index.file_reader import BegunFile, FileReader, ReadDocument, ReadFile
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, Texts
-from ragways.index.layers import in_order
-from ragways.index.place import check_place
-from ragways.index.schema import PARTS
-from ragways.index.shards import ShardList
-from ragways.index.store import Store
-from ragways.index.update import Recipe, Summary, find_files
-from ragways.index.versions import is_earlier, upgrade
-from ragways.index.work_cache import FILE, WorkCache
+from ragways.index.reading import FileReader, ReadDocument, ReadFile
+from ragways.index.recipe import Recipe, Summary, find_files
+from ragways.index.run import IndexRun, has_facts
+from ragways.layers.layer import Estimate, Layer, Sample
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
+from ragways.store.cache import FILE, WorkCache
+from ragways.store.place import check_place
+from ragways.store.source import Source
+from ragways.store.store import Store
 
 SAMPLE_TOKENS = 20_000
 """What is tried out before it is planned for: enough for a rate, few enough for a second or two."""
@@ -80,6 +77,10 @@ class IndexPlan:
     hidden: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     withdrawn: int = 0
+    new_lexicon: bool = False
+    """Whether the run would make the lexicon anew, and extract all documents again by it."""
+    warning: str = ""
+    """What a user should know of the index itself; empty where there is nothing."""
     layers: list[LayerPlan] = field(default_factory=list)
 
     @property
@@ -103,87 +104,131 @@ async def plan(
     progress: ProgressCallback = silent,
     root: str = "",
     web: WebSource | None = None,
+    fresh: frozenset[str] = frozenset(),
 ) -> IndexPlan:
-    """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take.
-
-    `root` is that of `build`.
+    """Read what differs into rows that are thrown away, try the layers on a sample of it, and say what a run would
+    take. Changes nothing. The arguments are those of `build`.
     """
-    planned, read = IndexPlan(), Summary()
-    started = time.perf_counter()
-    store = _scratch_store(folder)
-    built = frozenset(store.meta().get("layers", "").split())
-    layers = recipe.layers | built
-    whole = frozenset() if store.meta().get("unfinished") else built
-    with TemporaryDirectory() as pages:  # a plan leaves nothing behind
-        found = find_files(paths, recipe, root).with_pages(web, Path(pages), progress)
-        _update(FileReader(store, recipe, found, read, progress), store, planned)
-    planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
-    planned.hidden, planned.left_out, planned.withdrawn = read.hidden, read.left_out, read.withdrawn
-    store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
-    work_cache = WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
-    for place in shards.places() if (shards := ShardList.of(folder, store.meta())) is not None else ():
-        work_cache.read_also(place)
-    model = recipe.model(work_cache)
-    embedder = await recipe.embedder() if "vectors" in layers else None
-    planned.seconds = time.perf_counter() - started
-    context = BuildContext(store, work_cache, model, embedder, _embed_nothing, settings=recipe.settings)
-    ordered = in_order(layers)
-    planning = _plan_context(context, ordered, planned)
-    try:
-        pricing = _Pricing(work_cache, model, embedder)
-        for layer in ordered:
-            progress(Progress("planning", 0, note=layer.name))
-            seen = planning if layer.name in whole else replace(planning, fresh=1.0)
-            planned.add(await pricing.layer(layer.name, layer.plan(seen)))
-    finally:
-        await model.aclose()
-        if embedder is not None:
-            await embedder.aclose()
-        for each in (planning.context, planning.sample):
-            each.work_cache.close()
-            each.store.close()
+    check_place(folder)
+    planned, read, started = IndexPlan(), Summary(), time.perf_counter()
+    with (
+        closing(_rows(folder, planned)) as store,
+        closing(Store.scratch(folder)) as new,
+        closing(_cache(folder)) as cache,
+    ):
+        new.set_meta({"chunk_titles": str(recipe.chunking.title)})
+        with TemporaryDirectory() as pages:  # a plan leaves nothing behind
+            found = find_files(paths, recipe, root).with_pages(web, Path(pages), progress)
+            gone = _read(FileReader(store, recipe, found, read, progress), store, new, planned)
+        planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
+        planned.hidden, planned.left_out, planned.withdrawn = read.hidden, read.left_out, read.withdrawn
+        planned.seconds = time.perf_counter() - started
+        run = IndexRun(store, cache, progress, read)
+        try:
+            await run.take_up(recipe)
+            documents = _Documents(store, new, gone, run)
+            planned.new_lexicon = documents.lexicon_is_due("lexicon" in fresh)
+            pricing = _Pricing(cache, run.use.model, run.use.embedder)
+            for layer in run.layers:
+                progress(Progress("planning", 0, note=layer.name))
+                sample = documents.sample(layer, anew=planned.new_lexicon and layer.reads_lexicon)
+                planned.add(await pricing.layer(layer.name, layer.estimate(sample, run.use)))
+        finally:
+            await run.aclose()
     return planned
 
 
-def _update(reader: FileReader, store: Store, planned: IndexPlan) -> None:
-    """Bring the scratch store up to date, as a run would its own, and count what is new."""
-    for change in reader.changes():
-        if isinstance(change, ReadDocument):
-            existed, tokens = change.put(store)
-            planned.changed += existed
-            planned.new += not existed
-            planned.chunks += len(tokens)
-            planned.tokens += sum(tokens)
-        elif not isinstance(change, BegunFile):
-            store.remove(change.gone if isinstance(change, ReadFile) else store.hashes_of_source(change.key))
-    for key in reader.vanished():
-        store.remove(store.hashes_of_source(key))
+def _rows(folder: Path, planned: IndexPlan) -> Store:
+    """The rows of an index as they are; empty ones where there is none."""
+    try:
+        return Store.open(folder)
+    except NoIndex:
+        return Store.scratch(folder)
+    except WrongVersion as error:
+        planned.warning = f"{error.message}: it would be built anew"
+        return Store.scratch(folder)
 
 
-def _plan_context(context: BuildContext, layers: Iterable[Layer], planned: IndexPlan) -> PlanContext:
-    store, share = _sample_store(context.store)
-    settings = {layer.name: context.settings_of(layer.name, layer.settings).for_sample() for layer in layers}
-    # The sample has no model: what is tried on it costs nothing and leaves nothing behind.
-    sample = BuildContext(store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, settings=settings)
-    chunks = context.store.count("chunks")
-    return PlanContext(context, sample, share, min(1.0, planned.chunks / chunks) if chunks else 0.0)
+def _cache(folder: Path) -> WorkCache:
+    return WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
 
 
-async def _embed_nothing(_: Texts) -> None:
-    raise AssertionError("a plan embeds nothing but a sample")
+def _read(reader: FileReader, store: Store, new: Store, planned: IndexPlan) -> set[int]:
+    """Put what is new or changed into rows of its own, and count it. Documents that a run would remove or replace."""
+    gone: set[int] = set()
+    with new.batch() as batch:
+        for change in reader.changes():
+            if isinstance(change, ReadDocument):
+                changed = store.has(change.number)
+                planned.changed += changed
+                planned.new += not changed
+                gone.add(change.number)
+                change.put(batch)
+            elif isinstance(change, ReadFile):
+                gone |= change.gone
+    planned.chunks = new.count("chunks")
+    planned.tokens = new.db.execute("SELECT coalesce(sum(tokens), 0) FROM chunks").fetchone()[0]
+    return gone.union(*(store.hashes_of_source(key) for key in reader.vanished()))
+
+
+class _Documents:
+    """The documents that each layer would extract: those that are new or changed, and those it has no facts of."""
+
+    def __init__(self, store: Store, new: Store, gone: set[int], run: IndexRun) -> None:
+        self._store = store
+        self._new = new
+        self._gone = gone
+        self._run = run
+
+    def lexicon_is_due(self, asked: bool) -> bool:
+        """Whether a run would make the lexicon anew."""
+        if not any(layer.reads_lexicon for layer in self._run.layers):
+            return False
+        lexicon = self._run.open_lexicon()
+        left = self._store.count("documents") - sum(map(self._store.has, self._gone))
+        now = left + self._new.count("documents")
+        return asked or lexicon is None or now >= 2 * lexicon.documents or 2 * now <= lexicon.documents
+
+    def sample(self, layer: Layer, *, anew: bool) -> Sample:
+        """`anew`: the layer would extract all documents."""
+        missing = []
+        if anew:
+            missing = self._store.numbers()
+        elif has_facts(layer) or layer.name not in self._run.meta.get("layers", "").split():
+            missing = self._store.not_extracted(layer.name, self._run.facts_made(layer))
+        missing = [number for number in missing if number not in self._gone]
+
+        def every() -> Iterator[Source]:
+            return chain(self._new.sources(), self._store.sources(missing))
+
+        sizes = _sizes(self._new, self._new.numbers()) + (_sizes(self._store, missing) if missing else [])
+        tokens, taken, some = sum(size for _, size in sizes), 0, 0
+        while taken < SAMPLE_TOKENS and some < len(sizes):
+            taken += sizes[some][1]
+            some += 1
+        # Numbers come from hashes of keys, so the first documents by number are as good as drawn by lot.
+        chunks = sum(count for count, _ in sizes)
+        return Sample(list(islice(every(), some)), len(sizes), chunks, taken / tokens if tokens else 1.0, every)
+
+
+def _sizes(store: Store, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Chunks and tokens of each of these documents."""
+    query = "SELECT document, count(*), sum(tokens) FROM chunks GROUP BY document"
+    sizes = {number: (count, tokens) for number, count, tokens in store.db.execute(query)}
+    return [sizes.get(number, (0, 0)) for number in numbers]
 
 
 class _Pricing:
     """What outlooks cost: tokens and money of endpoints are counted, the time of work done here is measured."""
 
-    def __init__(self, work_cache: WorkCache, model: ModelClient, embedder: Embedder | None) -> None:
-        self.work_cache = work_cache
+    def __init__(self, cache: WorkCache, model: ModelClient, embedder: Embedder | None) -> None:
+        self.cache = cache
         self.model = model
         self.embedder = embedder
         self.seen: set[str] = set()
         self.rate: float | None = None
 
-    async def layer(self, name: str, estimate: LayerEstimate) -> LayerPlan:
+    async def layer(self, name: str, estimate: Estimate) -> LayerPlan:
         planned = LayerPlan(name, estimate.rows, seconds=estimate.seconds, estimated=estimate.estimated)
         if self.embedder is not None:
             for texts in self._missing(self.embedder, estimate.texts):
@@ -201,7 +246,7 @@ class _Pricing:
         while some := {content_hash(text): text for text in islice(rest, _TEXTS_AT_ONCE)}:
             new = some.keys() - self.seen
             self.seen |= new
-            missing = sorted(new - self.work_cache.known(embedder.name, new))
+            missing = sorted(new - self.cache.known(embedder.name, new))
             if missing:
                 yield [some[hash] for hash in missing]
 
@@ -226,60 +271,9 @@ class _Pricing:
             self.rate = (time.perf_counter() - started) / max(1, sum(map(len, sample)))
         return self.rate
 
-    def _model_seconds(self, estimate: LayerEstimate) -> float:
-        before = self.work_cache.spent(estimate.kind)
+    def _model_seconds(self, estimate: Estimate) -> float:
+        before = self.cache.spent(estimate.kind)
         if before.calls:
             # The time of a call as it was seen here, waiting for its turn included.
             return estimate.usage.calls * before.seconds / before.calls / _AT_ONCE
         return (estimate.usage.calls * _CALL_SECONDS + estimate.usage.output * _TOKEN_SECONDS) / _AT_ONCE
-
-
-# Stores that are thrown away: the documents as a run would leave them, and a few of them
-
-
-def _scratch_store(folder: Path) -> Store:
-    """A copy of the store in this folder, or an empty one. SQLite keeps it in memory, and on disk what is too large."""
-    check_place(folder)
-    scratch = Store(folder, sqlite3.connect("", isolation_level=None))
-    try:
-        existing = Store.open(folder, earlier=True)
-    except NoIndex:
-        scratch.create()
-        return scratch
-    try:
-        existing.db.backup(scratch.db)
-    finally:
-        existing.close()
-    if is_earlier(scratch.db, scratch.path):
-        with Transaction(scratch.db):
-            upgrade(scratch.db)
-    return scratch
-
-
-def _sample_store(store: Store) -> tuple[Store, float]:
-    """A few documents in a store of their own, and their share of all tokens.
-
-    Numbers come from hashes of keys, so the first documents by number are as good as drawn by lot.
-    """
-    sample = Store(store.folder, sqlite3.connect("", isolation_level=None))
-    sample.create()
-    kept = ("chunk_titles", "layers", "embedder")
-    sample.set_meta({key: value for key, value in store.meta().items() if key in kept})
-    tokens = taken = 0
-    numbers: list[int] = []
-    for number, count in store.db.execute("SELECT document, sum(tokens) FROM chunks GROUP BY document ORDER BY 1"):
-        tokens += count
-        if taken < SAMPLE_TOKENS:
-            taken += count
-            numbers.append(number)
-    _copy(store, sample, numbers)
-    return sample, taken / tokens if tokens else 1.0
-
-
-def _copy(store: Store, target: Store, numbers: Iterable[int]) -> None:
-    for number in numbers:
-        for table, key in (("documents", "number"), *((part, "document") for part in PARTS)):
-            rows = store.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,)).fetchall()  # noqa: S608
-            if rows:
-                marks = ",".join("?" * len(rows[0]))
-                target.db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608

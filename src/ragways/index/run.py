@@ -1,344 +1,526 @@
-"""One run over an index: what its files changed goes into the store, each layer does its work, and all is committed.
+"""One run over an index: batches of documents are extracted and applied, then views are folded and published.
 
-The run is one transaction of the store, so readers see the corpus before or after it. What costs time or money, the
-vectors, is kept as it comes: a run that is killed, or stopped by its budget, finds them again.
+A batch is one transaction, and what is paid for is cached as it comes: so a run that is killed, or stopped by its
+budget, is continued by the next. A document that waits for a layer's facts (a new layer, other settings, another
+lexicon, work that failed) is the same to all runs: one that the layer has not extracted.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from ragways.core.errors import BudgetExceeded, EmbedderChanged
-from ragways.core.runtime import Progress, ProgressCallback, silent
+from ragways.core.errors import BudgetExceeded, EmbedderChanged, SettingsError
+from ragways.core.runtime import Progress, ProgressCallback
+from ragways.core.section import parse_section
 from ragways.core.trace import Budget, spending
-from ragways.corpus.source import NO_TEXT
-from ragways.index.checksums import DamagedBefore
+from ragways.core.types import content_hash
 from ragways.index.embedding import Embedding
-from ragways.index.file_reader import BegunFile, FileReader, ReadDocument, ReadFile
-from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, is_current, writing
-from ragways.index.forgetting import Forgetting
-from ragways.index.languages import CURE, unread_documents
-from ragways.index.layer import BuildContext, Layer, Texts
-from ragways.index.layers import in_order
-from ragways.index.settings import LayerSettings
-from ragways.index.shards import SHARDED, Deal, ShardList, check_there, clear_shards, new_state, take_over
-from ragways.index.store import Store, derived_folder
-from ragways.index.update import BuildShards, BuiltShard, ChangeLog, Recipe, ShardJob, Summary
-from ragways.index.work_cache import WorkCache
+from ragways.index.erase import Erasing
+from ragways.index.reading import BegunFile, EmptyFile, FileChange, FileReader, ReadDocument, ReadFile
+from ragways.index.recipe import Recipe, Summary
+from ragways.index.views import KEPT, Draft, Views, clear_old, draft, published
+from ragways.layers.layer import Layer, Texts, Use
+from ragways.layers.settings import LayerSettings
+from ragways.layers.table import in_order
 from ragways.models.client import ModelClient
+from ragways.store.cache import WorkCache
+from ragways.store.source import Source
+from ragways.store.store import Batch, Change, Facts, Store
 
-KeepFigures = Callable[[Store, int, bool], None]
-"""Sees to the figures of a corpus: its store, documents that were put or removed, and whether all are new."""
-PENDING_CHUNKS = 1024
-"""Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
+if TYPE_CHECKING:
+    from ragways.layers.lexicon import Lexicon
+
+BATCH = 500
+"""Documents of a batch, and so lost at most when a run is killed: what was paid for them is not."""
+BATCH_CHARACTERS = 8_000_000
+"""Characters of their texts, at most but for one document."""
+BATCHES_AT_ONCE = 20
+"""Where several machines work on a batch, it is so many times as large at most."""
+PUBLISH_SECONDS = 30.0
+"""Views are published so often in a long run, and take a fifth of its time at most."""
 
 
 class IndexRun:
-    """One run of the builder, on a store and a work cache that it may write to."""
+    """One run, on rows and a work cache that it may write to."""
 
-    def __init__(
-        self, store: Store, work_cache: WorkCache, progress: ProgressCallback, *, anew: bool = False, hold: int = 0
-    ) -> None:
-        self.anew = anew
-        self.hold = hold
+    def __init__(self, store: Store, cache: WorkCache, progress: ProgressCallback, summary: Summary) -> None:
         self.store = store
-        self.work_cache = work_cache
-        self.meta = store.meta()
+        self.cache = cache
         self.progress = progress
-        self.summary = Summary()
-        self.log = ChangeLog()
-        self.pending: list[ReadDocument] = []
-        self.finished: list[ReadFile] = []
-        self.waiting = 0
-        self.working = "vectors"
-        self.layers = self.built = frozenset(self.meta.get("layers", "").split())
-        self.apart = frozenset(self.meta.get("apart", "").split())
-        self.shards = ShardList.of(store.folder, self.meta)
-        self.read_shards()
-        self.builds = False
-        self.forgetting = Forgetting(store, work_cache)
+        self.summary = summary
+        self.meta = store.meta()
+        self.names = frozenset(self.meta.get("layers", "").split())
+        self.fresh = frozenset[str]()
+        """What is to be made anew on request."""
         self.embedding: Embedding | None = None
-        self.model = ModelClient(None)
-        self.settings: Mapping[str, LayerSettings] = {}
+        self.erasing: Erasing | None = None
+        """Notes documents before they go, where they are to be erased."""
+        self._working = "vectors"
+        self._failed: dict[str, set[int]] = defaultdict(set)
+        """Documents, by layer, that could not be extracted in this run: the next one tries again."""
+        self._waiting: list[FileChange] = []
+        self._batches_at_once = 1
+        self._count = self._size = 0
+        """Documents among them, and their characters."""
+        self._views: Views | None = None
+        self._unfinished = bool(self.meta.get("unfinished"))
+        self._published = time.monotonic()
+        self._pause = PUBLISH_SECONDS
+        self._readers: dict[str, Any] = {}
+        self._draft: Draft | None = None
+        self.use = Use(cache, ModelClient(None), None, self._embed, self._reader, progress=progress, pays=False)
+        self._take_settings({})
 
     # Before
 
-    async def prepare(self, recipe: Recipe, *, shard: bool = False) -> None:
-        """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index. A shard has
-        only layers that lie in shards, and does what can be done apart for the others.
-        """
-        self.builds = True
-        self.forgetting.begin()
-        self.settings = recipe.settings
-        self.layers |= recipe.layers & SHARDED if shard else recipe.layers
-        self.apart |= recipe.layers - SHARDED if shard else frozenset()
-        self.embedding = Embedding(await recipe.embedder(), self.work_cache) if "vectors" in self.layers else None
-        self.model = recipe.model(self.work_cache)
+    async def take_up(self, recipe: Recipe) -> dict[str, str]:
+        """Take up the recipe, and write nothing yet; what is to be remembered of it."""
+        self.names |= recipe.layers
+        self.use.pays = True
+        self.use.model = recipe.model(self.cache)
         wanted = {"chunking": recipe.chunking.name, "chunk_titles": str(recipe.chunking.title)}
-        if self.embedding is not None:
-            wanted["embedder"] = self.embedding.embedder.name
-        if self.store.files:
-            for key in ("embedder", "chunking"):
-                if self.meta.get(key, wanted.get(key)) != wanted.get(key, self.meta.get(key)):
-                    raise EmbedderChanged(
-                        f"this index was built with {key} {self.meta[key]}, and the settings now say {wanted[key]}",
-                        "set it back, choose another folder with --index, or build anew with --rebuild",
-                    )
-        self.store.set_meta(wanted)
+        if "vectors" in self.names:
+            self.embedding = Embedding(await recipe.embedder(), self.cache, self.use.engine)
+            self.use.embedder = self.embedding.embedder
+            wanted |= {"embedder": self.use.embedder.name, "dimension": str(self.use.embedder.dimension)}
+        self._take_settings(recipe.settings)
+        wanted |= {f"settings:{name}": each.model_dump_json() for name, each in self.use.settings.items()}
+        return wanted | {"layers": " ".join(sorted(self.names)), "rows": self.meta.get("rows") or uuid4().hex}
+
+    async def prepare(self, recipe: Recipe, fresh: frozenset[str] = frozenset()) -> None:
+        """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+        if recipe.engine is not None:
+            self.use.engine = recipe.engine()
+            self._batches_at_once = min(BATCHES_AT_ONCE, self.use.engine.parallel)
+        wanted = await self.take_up(recipe)
+        self.fresh = fresh
+        for key in ("embedder", "chunking") if self.store.files else ():
+            if self.meta.get(key, wanted.get(key)) != wanted.get(key, self.meta.get(key)):
+                raise EmbedderChanged(
+                    f"this index was built with {key} {self.meta[key]}, and the settings now say {wanted[key]}",
+                    "set it back, choose another folder with --index, or build anew with --rebuild",
+                )
+        self._note(wanted)
+
+    def _take_settings(self, given: Mapping[str, LayerSettings]) -> None:
+        """Settings of every layer: those given, else those that the index was built with, else the defaults."""
+        self.layers = in_order(self.names)
+        settings: dict[str, LayerSettings] = {}
+        for layer in self.layers:
+            known = given.get(layer.name)
+            if known is None:
+                known = _stored_settings(layer, self.meta.get(f"settings:{layer.name}"))
+            elif not isinstance(known, layer.settings):
+                known = parse_section(layer.name, layer.settings, known.model_dump())
+            settings[layer.name] = known
+        self.use.settings, self.use.layers = settings, self.names
+
+    def _note(self, wanted: dict[str, str]) -> None:
+        """Remember settings of the index, where they are others than before."""
+        changed = {key: value for key, value in wanted.items() if self.meta.get(key) != value}
+        if changed:
+            self.store.set_meta(changed)
+            self.meta |= changed
 
     async def aclose(self) -> None:
-        await self.model.aclose()
+        await self.use.model.aclose()
+        if self.use.lexicon is not None:
+            self.use.lexicon.close()
         if self.embedding is not None:
             await self.embedding.embedder.aclose()
 
-    # Files
+    # Read, extract and apply
 
-    async def update(self, reader: FileReader) -> None:
-        """Bring the store up to date with the files."""
+    async def read(self, reader: FileReader) -> None:
+        """Bring the rows up to date with the files."""
+        self.open_lexicon()
         try:
             for change in reader.changes():
+                self._waiting.append(change)
                 if isinstance(change, ReadDocument):
-                    self.pending.append(change)
-                    self.waiting += len(change.texts)
-                    if self.waiting >= PENDING_CHUNKS:
-                        await self.flush()
-                elif isinstance(change, ReadFile):
-                    self.finished.append(change)
-                elif isinstance(change, BegunFile):
-                    self.store.files.begin(change.key, change.root)
-                    self.log.files.add(change.key)
-                else:
-                    self.drop_source(change.key)
-            await self.flush()
+                    self._count, self._size = self._count + 1, self._size + len(change.source.text)
+                    if self._is_full(self._count, self._size):
+                        await self._flush()
+            self._waiting += [EmptyFile(key) for key in reader.vanished()]
+            await self._flush()
         except BudgetExceeded as stop:
             self.summary.stopped = stop.message
-            return
-        for key in reader.vanished():
-            self.drop_source(key)
 
-    async def update_shards(self, shards: ShardList, reader: FileReader, recipe: Recipe, engine: BuildShards) -> None:
-        """Have every shard brought up to date with its files, and take over what came of it."""
-        if not self.anew:
-            check_there(shards)
-        jobs = [
-            ShardJob(shards.place(shard), found, Deal(shard, len(shards)), shards.generations[shard], self.anew)
-            for shard, found in enumerate(reader.dealt(len(shards)))
-        ]
-        with self.summary.timed("shards"):
-            done = await engine(jobs, replace(recipe, layers=self.layers), self.progress)
-        self.summary.join(each.summary for each in done)
-        if not self.summary.stopped:
-            for key in reader.vanished():
-                self.store.files.remove(key)
-        self.take_over(shards, done)
-        for entry in self.summary.skipped:
-            if entry.reason == NO_TEXT:  # and so no shard has it any more
-                self.store.files.remove(entry.key)
-        self.summary.unchanged = sum(each.summary.present for each in done) - self.summary.added - self.summary.changed
+    def _is_full(self, documents: int, characters: int) -> bool:
+        """Whether so many documents are a batch."""
+        return max(documents / BATCH, characters / BATCH_CHARACTERS) >= self._batches_at_once
 
-    def built_shard(self) -> BuiltShard:
-        """What this run did for the shard that its store is of."""
-        return BuiltShard(self.summary, None if self.anew else self.log.in_shard(self.meta, self.store.meta()))
+    async def _flush(self) -> None:
+        """Extract what waits, and apply it: a document is stored with the facts of all layers that can be asked. Once
+        the budget is spent, those are stored for which nothing more has to be paid.
+        """
+        layers = [layer for layer in self.layers if has_facts(layer) and self._is_ready(layer)]
+        waiting, self._waiting, self._count, self._size = self._waiting, [], 0, 0
+        documents = [change.source for change in waiting if isinstance(change, ReadDocument)]
+        facts: dict[int, dict[str, Facts | None]] = {document.number: {} for document in documents}
+        stop: BudgetExceeded | None = None
+        for layer in layers if documents else ():
+            known = [document for document in documents if document.number in facts]
+            found, stopped = await self._extract(layer, known)
+            stop = stop or stopped
+            for document in known:
+                if document.number in found:
+                    facts[document.number][layer.name] = found[document.number]
+                else:
+                    del facts[document.number]  # it waits until it can be paid for
+        if stop is not None:
+            unread = {each.file for each in waiting if isinstance(each, ReadDocument) and each.number not in facts}
+            waiting = [each for each in waiting if not _waits(each, facts, unread)]
+        with self.summary.timed("storing"), self._batch() as batch:
+            for change in waiting:
+                self._apply(batch, change, facts)
+            self._note_missing(facts.values())
+        if stop is not None:
+            raise stop
+        await self._publish_if_due()
 
-    def take_over(self, shards: ShardList, done: Sequence[BuiltShard]) -> None:
-        """Bring the whole up to date with its shards, and name their states that belong to it now."""
-        self.progress(Progress("merging", 0))
-        self.shards = shards.now()
-        with self.summary.timed("merging"):
-            take_over(self.store, shards, self.shards, self.log, [each.changes for each in done], whole=self.anew)
-        changes = self.log.changes()
-        self.summary.added, self.summary.changed = len(changes.added), len(changes.changed)
-        self.summary.removed = len(changes.removed)
-        self.store.set_meta(self.shards.meta)
-        self.read_shards()
+    async def _extract(
+        self, layer: Layer, documents: Sequence[Source]
+    ) -> tuple[dict[int, Facts | None], BudgetExceeded | None]:
+        """Facts of documents by number; and where the budget ends, what ended it, with facts of those documents only
+        for which nothing has to be paid.
+        """
+        self._working = layer.name
+        with self.summary.timed(layer.name):
+            try:
+                with self._budget():
+                    found = await layer.extract(documents, self.use)
+                facts = {document.number: each for document, each in zip(documents, found, strict=True)}
+                self._failed[layer.name] |= {number for number, each in facts.items() if each is None}
+                return facts, None
+            except BudgetExceeded as stop:
+                facts = {}
+                for document in documents:
+                    try:
+                        with spending(Budget(calls=0)):
+                            [facts[document.number]] = await layer.extract([document], self.use)
+                    except BudgetExceeded:
+                        continue
+                return facts, stop
 
-    def read_shards(self) -> None:
-        """Find what was worked and paid for in the shards too."""
-        for place in self.shards.places() if self.shards is not None else ():
-            self.work_cache.read_also(place)
+    @contextmanager
+    def _budget(self) -> Iterator[None]:
+        """Once the budget has ended something, nothing after it spends what is left: it would pay for work on a part of
+        what the next run makes whole.
+        """
+        with spending(Budget(calls=0) if self.summary.stopped else None):
+            yield
 
-    # Documents
-
-    async def flush(self) -> None:
-        """Embed the texts that wait, then store their documents and files: none is stored without its vectors."""
-        texts = {hash: text for item in self.pending for hash, text in zip(item.hashes, item.texts, strict=True)}
-        try:
-            await self.embed(texts)
-        except BudgetExceeded:
-            self.leave_incomplete(texts)
-            self.put_pending()
-            raise
-        self.put_pending()
-
-    def put_pending(self) -> None:
-        for document in self.pending:
-            with self.summary.timed("storing"):
-                existed, tokens = document.put(self.store)
-            if existed:
+    def _apply(self, batch: Batch, change: FileChange, facts: Mapping[int, Mapping[str, Facts | None]]) -> None:
+        files = self.store.files
+        if isinstance(change, ReadDocument):
+            if self.erasing is not None:
+                self.erasing.note(change.number)
+            if change.put(batch):
                 self.summary.changed += 1
+                self._note_removal()
             else:
                 self.summary.added += 1
-            self.log.put(document.number, existed=existed)
-            self.summary.chunks += len(tokens)
-        for file in self.finished:
-            self.drop(file.gone)
-            self.store.files.put(file.key, file.root, file.size, file.modified)
-            self.log.files.add(file.key)
-        self.pending, self.finished, self.waiting = [], [], 0
+            self.summary.chunks += len(change.source.passages)
+            for layer in self.layers:
+                if (found := facts[change.number].get(layer.name)) is not None:
+                    batch.put_facts(layer.name, change.number, found, layer.tables, self.facts_made(layer))
+        elif isinstance(change, BegunFile):
+            files.begin(change.key, change.root)
+        elif isinstance(change, ReadFile):
+            self.remove(batch, change.gone)
+            files.put(change.key, change.root, change.size, change.modified)
+            files.put_records(change.key, change.records)
+        else:
+            self.remove(batch, self.store.hashes_of_source(change.key))
+            files.remove(change.key)
 
-    def leave_incomplete(self, texts: Texts) -> None:
-        """The budget is spent: of what waits, only documents that have all their vectors are stored now."""
-        known = self.embedding.known(texts) if self.embedding is not None else set(texts)
-        partly = {item.source for item in self.pending if not known.issuperset(item.hashes)}
-        self.pending = [item for item in self.pending if known.issuperset(item.hashes)]
-        self.finished = [file for file in self.finished if file.key not in partly]
+    def remove(self, batch: Batch, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if self.erasing is not None:
+                self.erasing.note(number)
+            if batch.remove(number):
+                self.summary.removed += 1
+                self._note_removal()
 
-    async def embed(self, texts: Texts) -> None:
-        if self.embedding is not None:
+    def remove_all(self, numbers: Collection[int]) -> None:
+        """Remove documents from the rows. Their files count as unread: one that is still there comes back."""
+        with self._batch() as batch:
+            self.store.files.forget(numbers)
+            self.remove(batch, numbers)
+
+    def _note_removal(self) -> None:
+        """Replies of the model may rest on a document that changes or goes: they go too, when the run ends."""
+        self._note({"forget": "yes"})
+
+    @contextmanager
+    def _batch(self) -> Iterator[Batch]:
+        """A transaction; until the run has ended well, the next one has views folded again."""
+        before = dict(self.meta)
+        try:
+            with self.store.batch() as batch:
+                yield batch
+                if batch.changed:
+                    self._note({"unfinished": "yes"})
+        except BaseException:
+            self.meta = before
+            raise
+
+    # Facts of documents that were read before
+
+    def facts_made(self, layer: Layer) -> str:
+        """What the facts of a layer are made with now."""
+        lexicon = self.use.lexicon if layer.reads_lexicon else None
+        epoch = lexicon.epoch if lexicon is not None else ""
+        settings = layer.facts_made_with(self.use.settings[layer.name])
+        return content_hash(layer.version, settings, epoch, self._embedder)
+
+    @property
+    def _embedder(self) -> str:
+        """The name of the embedder: a layer may embed where the index has vectors, and do without where it has none."""
+        return self.use.embedder.name if self.use.embedder is not None else self.meta.get("embedder", "")
+
+    def _is_ready(self, layer: Layer) -> bool:
+        return self.use.lexicon is not None or not layer.reads_lexicon
+
+    def _note_missing(self, facts: Iterable[Mapping[str, Facts | None]]) -> None:
+        """Note which layers have not extracted all documents any more."""
+        stored = list(facts)
+        for layer in self.layers:
+            if has_facts(layer) and any(each.get(layer.name) is None for each in stored):
+                self._note({f"whole:{layer.name}": ""})
+
+    async def extract_missing(self) -> None:
+        """Have every layer extract the documents that it has no facts of, or others than it would make now."""
+        self._renew_lexicon()
+        for layer in self.layers:
+            if not (has_facts(layer) and self._is_ready(layer)) or not (self.use.pays or layer.reads_lexicon):
+                continue
+            made = self.facts_made(layer)
+            whole = self.meta.get(f"whole:{layer.name}") == made
+            again = set(layer.unfinished(self.store, self.use)) if self.use.pays else set()
+            missing = [] if whole else self.store.not_extracted(layer.name, made)
+            failed = self._failed[layer.name]
+            numbers = [number for number in sorted(again.union(missing)) if number not in failed]
+            if await self._extract_rows(layer, made, numbers) and not (whole or failed):
+                self._note({f"whole:{layer.name}": made})
+
+    async def _extract_rows(self, layer: Layer, made: str, numbers: Sequence[int]) -> bool:
+        """Whether all of these documents were extracted."""
+        done, all_done = 0, True
+        for documents in self._batches(self.store.sources(numbers)):
+            facts, stop = await self._extract(layer, documents)
+            with self.summary.timed("storing"), self._batch() as batch:
+                for number, found in facts.items():
+                    if found is not None:
+                        batch.put_facts(layer.name, number, found, layer.tables, made)
+            done += len(documents)
+            self.progress(Progress(layer.name, done, len(numbers)))
+            all_done &= len(facts) == len(documents) and None not in facts.values()
+            if stop is not None:
+                self.summary.stopped = self.summary.stopped or stop.message
+                return False
+            await self._publish_if_due()
+        return all_done
+
+    def _batches(self, sources: Iterable[Source]) -> Iterator[list[Source]]:
+        batch: list[Source] = []
+        size = 0
+        for source in sources:
+            batch.append(source)
+            size += len(source.text)
+            if self._is_full(len(batch), size):
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    # The lexicon
+
+    def _reads_lexicon(self) -> bool:
+        return any(layer.reads_lexicon for layer in self.layers)
+
+    def open_lexicon(self) -> Lexicon | None:
+        """That of the last epoch, where a layer reads it and there is one."""
+        if self.use.lexicon is None and self._reads_lexicon():
+            from ragways.layers.lexicon import Lexicon
+
+            self.use.lexicon = Lexicon.open(self.store, self.store.folder)
+        return self.use.lexicon
+
+    def _renew_lexicon(self) -> None:
+        """Make the lexicon anew where the corpus has doubled or halved since, or it is asked for."""
+        lexicon = self.open_lexicon()
+        due = self.use.pays and (lexicon is None or lexicon.is_due(self.store))
+        if not self._reads_lexicon() or not (due or "lexicon" in self.fresh):
+            return
+        from ragways.layers.lexicon import Lexicon
+
+        with self.summary.timed("lexicon"):
+            if lexicon is not None:
+                lexicon.close()
+            self.use.lexicon = Lexicon.make(self.store, self.store.folder, self.progress)
+
+    # Fold and publish
+
+    async def _publish_if_due(self) -> None:
+        if time.monotonic() - self._published >= self._pause:
+            await self.publish()
+
+    async def publish(self, *, last: bool = False, anew: bool = False) -> None:
+        """Bring every view up to date with the rows, and have readers find them. The `last` time in a run, what failed
+        before is tried again, and what is to be `fresh` is. `anew`: make all views of nothing but the rows.
+        """
+        began = time.monotonic()
+        before = None if anew else self._newest_views()
+        plan = {layer: self._change(layer, before) for layer in self.layers}
+        self.use.last, self.use.fresh = last, self.fresh if last else frozenset()
+        again = bool(last and (self.fresh or (self.use.pays and self._unfinished)))
+        stale = [layer for layer, change in plan.items() if change is None or change or again]
+        if not stale and before is not None and set(before.layers) == self.names:
+            return
+        if (views := before or published(self.store.folder)) is not None and views.generation >= self.store.generation:
+            with self.store.batch() as batch:
+                batch.changed = True
+        shown: dict[str, tuple[int, str]] = {}
+        with draft(self.store.folder, self.store.generation, before) as self._draft:
+            try:
+                for layer in self.layers:
+                    with self.summary.timed(layer.name):
+                        if (view := await self._fold(layer, plan[layer], layer in stale, before)) is not None:
+                            shown[layer.name] = view
+            finally:
+                self._close_readers()
+            self._views = self._draft.publish(shown, self.meta["rows"])
+        self._published = time.monotonic()
+        self._pause = max(PUBLISH_SECONDS, 4 * (self._published - began))
+
+    @property
+    def views(self) -> Views:
+        """What was published last."""
+        assert self._views is not None  # noqa: S101 - asked for after a publication
+        return self._views
+
+    def _newest_views(self) -> Views | None:
+        """The published views of these rows. Those that another run has left are compared with their checksums."""
+        if self._views is None:
+            views = published(self.store.folder, self.store.generation)
+            if views is not None and views.rows == self.meta.get("rows"):
+                self._views = views.without(name for name in views.layers if views.damaged(name))
+        return self._views
+
+    def _change(self, layer: Layer, before: Views | None) -> Change | None:
+        """What a view lacks; None where it is to be made anew."""
+        if before is None or before.made(layer.name) != self.view_made(layer):
+            return None
+        since = before.generation_of(layer.name)
+        changes = [self.store.changes(since, name) for name in self._with_needs(layer)]
+        added = {number for change in changes for number in change.added}
+        removed = {number for change in changes for number in change.removed}
+        return Change(tuple(sorted(added)), tuple(sorted(removed)))
+
+    def _with_needs(self, layer: Layer) -> list[str]:
+        """A layer, and those that its view is made of."""
+        names = {layer.name}
+        for each in reversed(self.layers):
+            names |= each.needs if each.name in names else set()
+        return sorted(names)
+
+    def view_made(self, layer: Layer) -> str:
+        """What a view is made with now, and those that it is made of."""
+        parts = [self._embedder]
+        for each in self.layers:
+            if each.name in self._with_needs(layer):
+                parts += [each.name, each.version, each.view_made_with(self.use.settings[each.name])]
+        return content_hash(*parts)
+
+    async def _fold(
+        self, layer: Layer, change: Change | None, stale: bool, before: Views | None
+    ) -> tuple[int, str] | None:
+        """Make or fold one view in the draft; the generation that it shows and what it was made with, None where there
+        is no view.
+        """
+        assert self._draft is not None  # noqa: S101 - `publish` has made it
+        self._working = layer.name
+        known = before.layers.get(layer.name) if before is not None else None
+        if change is not None:
+            self._draft.link(layer.name)
+        if not stale and known is not None:
+            return self._draft.generation, known[1]
+        self.progress(Progress(f"{layer.name} view", 0))
+        try:
+            with self._budget():
+                await layer.fold(self._draft.of(layer.name), self.store, change, self.use)
+        except BudgetExceeded as stop:
+            self.summary.stopped = self.summary.stopped or stop.message
+            self._draft.clear(layer.name)
+            if known is not None:  # as it was
+                self._draft.link(layer.name)
+            return known
+        return self._draft.generation, self.view_made(layer)
+
+    def _reader(self, name: str) -> Any:  # noqa: ANN401 - each layer has its own
+        """For `use.layer`."""
+        assert self._draft is not None  # noqa: S101 - layers read each other when they are folded
+        if name not in self._readers:
+            layer = next(layer for layer in self.layers if layer.name == name)
+            self._readers[name] = layer.open(self._draft.of(name), self.store)
+        return self._readers[name]
+
+    def _close_readers(self) -> None:
+        for reader in self._readers.values():
+            if hasattr(reader, "close"):
+                reader.close()
+        self._readers = {}
+
+    async def _embed(self, texts: Texts) -> None:
+        """For `use.embed`."""
+        if self.embedding is not None and self.use.pays:
             with self.summary.timed("embedding"):
-                await self.embedding.see_to(texts, self.summary, self.progress, layer=self.working)
-
-    def drop_source(self, key: str) -> None:
-        self.drop(set(self.store.hashes_of_source(key)))
-        self.store.files.remove(key)
-
-    def drop(self, numbers: Collection[int]) -> None:
-        self.store.remove(numbers)
-        self.summary.removed += len(numbers)
-        self.log.drop(numbers)
+                await self.embedding.see_to(texts, self.summary, self.progress, layer=self._working)
 
     # After
 
-    async def publish(self, figures: KeepFigures = lambda *_: None) -> None:
-        """Do the layers' own work, derive their files, then commit: from here on readers see the new state. `figures`
-        has those of the corpus in the store; a shard has none.
+    def end(self, keep: int = KEPT) -> None:
+        """Clear up after the last publication. `keep`: generations of views that stay; where documents went, the newest
+        alone, and so where they are erased.
         """
-        generation = int(self.meta["generation"])
-        grown = self.layers != self.built or " ".join(sorted(self.apart)) != self.meta.get("apart", "")
-        before = derived_folder(self.store.folder, generation)
-        # Nothing may be taken over of a damaged folder, or of one in another format.
-        lost = bool(generation and (not is_current(self.store.folder, generation) or damaged_parts(before)))
-        gone = bool(self.anew or self.summary.changed or self.summary.removed or self.meta.get("forget"))
-        undone = bool(self.meta.get("unfinished") or self.meta.get("again"))
-        undone |= self.meta.get("layer_settings", "{}") != self.layer_settings()
-        # Readers know by the generation that the shards have others too.
-        moved = self.shards != ShardList.of(self.store.folder, self.meta)
-        if not (self.summary.touched or grown or lost or gone or undone or moved):
-            self.tell_unread()
-            self.store.commit()
-            if self.builds and not self.summary.stopped:
-                self.work_cache.forget_failures()
-                self.forgetting.end()
-            clear_shards(self.store.folder, self.shards, KEPT)
-            return
-        self.store.set_meta({"layers": " ".join(sorted(self.layers)), **new_state(generation + 1, self.meta)})
-        if self.embedding is not None:
-            self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
-        if self.apart:
-            self.store.set_meta({"apart": " ".join(sorted(self.apart))})
-        try:
-            context = await self.make_layers(generation + 1, None if lost else before)
-        except DamagedBefore:
-            context = await self.make_layers(generation + 1, None, doubted=True)
-        self.summary.undone, self.summary.why = self.summary.undone + context.failed, self.summary.why or context.why
-        self.tell_unread()
-        # A removal tries nothing again, so it leaves undone what was.
-        left = not self.builds and self.meta.get("unfinished")
-        unfinished = "yes" if context.failed or self.summary.stopped or left else ""
-        self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
-        self.measure(figures, anew=self.anew or lost or undone)
-        # Killed between this commit and the forgetting, the next run makes up for it.
-        self.store.set_meta({"forget": "yes" if gone else ""})
-        self.forgetting.prepare(context, self.steps(self.layers))
-        with self.summary.timed("writing"):
-            self.progress(Progress("writing", 0))
-            self.store.commit(settle=not gone)
-        keep = 1 if gone else KEPT
-        clear_old(self.store.folder, generation + 1, keep, hold=self.hold)
-        clear_shards(self.store.folder, self.shards, keep)
-        if not unfinished:
-            self.work_cache.forget_failures()
-        if gone:
-            self.forgetting.forget(context, self.steps(self.layers))
-            self.store.begin()
-            self.store.set_meta({"forget": ""})
-            self.store.commit()
-            self.summary.unerased |= not (self.store.settled and self.work_cache.settle())
-        if not unfinished:
-            self.forgetting.end()
-
-    def measure(self, figures: KeepFigures, *, anew: bool) -> None:
-        self.progress(Progress("measuring", 0))
-        with self.summary.timed("measuring"):
-            figures(self.store, self.summary.added + self.summary.changed + self.summary.removed, anew)
-
-    def tell_unread(self) -> None:
-        """Tell of documents in languages that the embedder does not know; a removal changes nothing about them."""
-        if self.builds and (unread := unread_documents(self.store)):
-            self.summary.unread = f"{unread.said}; {CURE}"
-
-    async def make_layers(self, generation: int, before: Path | None, *, doubted: bool = False) -> BuildContext:
-        """Do the work of all layers, and derive their files."""
-        layers, context = self.steps(self.layers), replace(self.context(before), doubted=doubted)
-        for layer in layers:
-            with self.summary.timed(layer.name):
-                await self.work(layer, context)
-        with self.summary.timed("deriving"):
-            self.progress(Progress("deriving", 0))
-            derive(context, generation, layers)
-        return context
-
-    def steps(self, layers: frozenset[str]) -> list[Layer]:
-        """What a run does for these layers, in order. The whole leaves to its shards what they have, and a shard does
-        what it can for the others.
-        """
-        apart = (layer.apart for layer in in_order(self.apart))
-        return [
-            *in_order(layers if self.shards is None else layers - SHARDED),
-            *(layer for layer in apart if layer is not None),
-        ]
-
-    async def work(self, layer: Layer, context: BuildContext) -> None:
-        """Do a layer's work. Once the budget has ended something, no layer after it spends what is left: it would pay
-        for work on a part of what the next run makes whole.
-        """
-        self.working = layer.name
-        try:
-            with spending(Budget(calls=0) if self.summary.stopped else None):
-                await layer.work(context)
-        except BudgetExceeded as stop:
-            self.summary.stopped = self.summary.stopped or stop.message
-        context.keep_settings(layer)
-
-    def layer_settings(self) -> str:
-        """What the settings say of the layers; a run without settings leaves it as it was."""
-        if not self.settings:
-            return self.meta.get("layer_settings", "{}")
-        return json.dumps({name: each.model_dump(mode="json") for name, each in self.settings.items()}, sort_keys=True)
-
-    def context(self, before: Path | None) -> BuildContext:
-        comparable = not self.anew and self.layers == self.built
-        comparable &= self.meta.get("layer_settings", "{}") == self.layer_settings()
-        changes = self.log.changes() if comparable else None
-        return BuildContext(
-            self.store,
-            self.work_cache,
-            self.model,
-            self.embedding.embedder if self.embedding is not None else None,
-            self.embed,
-            progress=self.progress,
-            before=before,
-            changes=changes if before is not None else None,
-            changed_documents=changes,
-            settings=self.settings,
-        )
+        self.summary.undone, self.summary.why = self.use.failed, self.use.why
+        if self.meta.get("forget"):
+            self.cache.forget_replies()
+        if self.meta.get("forget") or self.erasing is not None:
+            keep = 1
+        unfinished = self.use.failed or self.summary.stopped or (not self.use.pays and self.meta.get("unfinished"))
+        newest = self._views.generation if self._views is not None else self.store.generation
+        shown = clear_old(self.store.folder, newest, keep)
+        with self.store.batch() as batch:
+            self._note({"forget": "", "unfinished": "yes" if unfinished else ""})
+            batch.forget_changes(shown)
+        if self.use.pays and not unfinished:
+            self.cache.forget_failures()
+        self.store.finish()
 
 
-def rebuild_derived(folder: Path) -> None:
-    """Make the derived files again where they were deleted or damaged."""
-    with writing(folder, rebuild=False) as (store, work_cache):
-        run = IndexRun(store, work_cache, silent)  # rows in the store may be new as well: earlier versions had fewer
-        derive(run.context(None), int(run.meta["generation"]), run.steps(run.built), ready=store.commit_changes)
+def has_facts(layer: Layer) -> bool:
+    """Whether a layer extracts anything; others have views alone."""
+    return type(layer).extract is not Layer.extract
+
+
+def _waits(change: FileChange, facts: Collection[int], unread: Collection[str]) -> bool:
+    """Whether a change is left to the next run: a document that is not paid for, or a file with such a document."""
+    if isinstance(change, ReadDocument):
+        return change.number not in facts
+    return isinstance(change, ReadFile) and change.key in unread
+
+
+def _stored_settings(layer: Layer, stored: str | None) -> LayerSettings:
+    try:
+        return layer.settings() if stored is None else parse_section(layer.name, layer.settings, json.loads(stored))
+    except SettingsError:  # of another version
+        return layer.settings()

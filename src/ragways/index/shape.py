@@ -1,19 +1,22 @@
 """The shape of a graph and of vectors, as mathematics: how dense a graph is, in how many pieces and how clustered; how
 many dimensions vectors fill, whether some are near everything, how far apart they lie.
 
-What takes too long for all is taken from a sample, and said to be one.
+What takes too long for all is taken from a sample, and called one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.packed import Matrix
-from ragways.index.pagerank import Adjacency
+from ragways.store.packed import Matrix
+
+if TYPE_CHECKING:
+    from ragways.layers.graph.walk import Adjacency
 
 POINTS = 10_000
 """Points whose neighbours are sought among each other: time grows with the square."""
@@ -32,7 +35,7 @@ Order = NDArray[np.int64] | None
 
 @dataclass(frozen=True, slots=True)
 class SampledPart:
-    """A part taken for the whole, and said to be one: `size` things were looked at, out of `of`, chosen with `seed`."""
+    """A part taken for the whole, and called one: `size` things were looked at, out of `of`, chosen with `seed`."""
 
     size: int
     of: int
@@ -75,6 +78,14 @@ class Structural:
     mean_clustering: float | None
     """Over all nodes; one with fewer than two neighbours counts as 0."""
     clustering_of: SampledPart
+
+
+def without_loops(links: Adjacency) -> Adjacency:
+    """The same graph without what joins a node to itself, or weighs nothing."""
+    rows = np.repeat(np.arange(len(links)), np.diff(links.indptr))
+    stay = (rows != links.indices) & (links.weights > 0)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[stay], minlength=len(links)))]).astype(np.int64)
+    return replace(links, indptr=indptr, indices=links.indices[stay], weights=links.weights[stay])
 
 
 def structural(
@@ -222,12 +233,12 @@ def semantic(
 ) -> Semantic:
     """Of vectors in an order of rows, by default their own. `centre`: distances to the centroid are of them all."""
     order = np.arange(len(vectors)) if order is None else order
-    rows, sample = take(len(vectors), limit, seed)
+    rows, sample = take(len(order), limit, seed)
     points = np.asarray(vectors[order if sample.whole else order[rows]], dtype=np.float32)
     near, distances = nearest(points, 10)
     dimension, duplicates = intrinsic_dimension(distances)
     return Semantic(
-        chunks=len(vectors),
+        chunks=len(order),
         dimension=vectors.shape[1],
         intrinsic_dimension=dimension,
         duplicates=duplicates,
@@ -281,14 +292,14 @@ def hubness(near: NDArray[np.int64], size: int) -> float | None:
 def centroid_distance(vectors: Matrix, order: Order = None) -> CentroidDistance | None:
     """Of all vectors, a slice at a time, so that they need not fit into memory."""
     order = np.arange(len(vectors)) if order is None else order
-    slices = range(0, len(vectors), _ROWS_OF_CENTROID)
+    slices = range(0, len(order), _ROWS_OF_CENTROID)
     sums = (vectors[order[at : at + _ROWS_OF_CENTROID]].sum(axis=0, dtype=np.float64) for at in slices)
     total = sum(sums, np.zeros(vectors.shape[1]))
     length = float(np.linalg.norm(total))
     if not length:
         return None
     centre = (total / length).astype(np.float32)
-    found = np.empty(len(vectors))
+    found = np.empty(len(order))
     for at in slices:
         rows = np.asarray(vectors[order[at : at + _ROWS_OF_CENTROID]])
         lengths = np.linalg.norm(rows, axis=1)

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragways.index.database import connect, has_table, store_errors
-from ragways.index.folder import is_current
 from ragways.index.languages import CURE, document_languages, unread_documents
-from ragways.index.layer import Layer
-from ragways.index.layers import LAYERS
-from ragways.index.reader import Index
-from ragways.index.shards import SHARDED, ShardList
-from ragways.index.store import Store, derived_folder
-from ragways.index.work_cache import FILE as WORK_CACHE
-from ragways.index.work_cache import Spent
+from ragways.index.open import Index
+from ragways.index.views import LIST, Views
+from ragways.layers.layer import Layer
+from ragways.layers.table import LAYERS
+from ragways.store.cache import FILE as WORK_CACHE
+from ragways.store.cache import Spent
+from ragways.store.database import connect, has_table
+from ragways.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class LayerStatus:
     """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC.
 
-    `failures` are units of work that wait to be tried again; `spent` is what all its work has cost so far.
+    `failures` are units of work that wait to be tried again; `spent` is what all its work has cost so far. `waiting`
+    are documents that came, went or changed since its view was made; `age` is, of communities, the share of entities
+    that are new or gone since they were found anew.
     """
 
     name: str
@@ -34,6 +35,8 @@ class LayerStatus:
     built_at: str
     failures: int
     spent: Spent
+    waiting: int = 0
+    age: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,16 @@ class IndexStatus:
     languages: dict[str, int] = field(default_factory=dict)
     unread: str = ""
 
+    @property
+    def waiting(self) -> int:
+        """Documents that cannot be found, or not by every layer, until a run brings the views up to date."""
+        return max(layer.waiting for layer in self.by_layer)
+
 
 def index_status(folder: Path, *, documents: bool = False) -> IndexStatus:
     """What the index in this folder holds; with `documents`, every document by name."""
-    with closing(Index.open(folder)) as index, closing(Store.open(folder)) as store:
-        unread = unread_documents(store)
+    with closing(Index.open(folder)) as index:
+        unread = unread_documents(index.store)
         return IndexStatus(
             str(folder),
             index.generation,
@@ -77,57 +85,56 @@ def index_status(folder: Path, *, documents: bool = False) -> IndexStatus:
             index.embedder,
             index.chunking,
             index.counts(),
-            tuple(layer_status(folder)),
+            tuple(_layers(index)),
             bytes_on_disk(folder.rglob("*")),
             tuple(IndexedDocument(*names) for names in index.documents()) if documents else None,
-            dict(document_languages(store).most_common()),
+            dict(document_languages(index.store).most_common()),
             f"{unread.said}; {CURE}" if unread else "",
         )
 
 
 def layer_status(folder: Path) -> list[LayerStatus]:
     """The structure, which is always there, and every layer that could be."""
-    with closing(Store.open(folder)) as store:
-        meta = store.meta()
-        derived = derived_folder(folder, int(meta["generation"]))
-        failed, spent = _paid_work(folder / WORK_CACHE)
-        size, time = store.path.stat().st_size, _time(store.path)
-        statuses = [LayerStatus("structure", True, store.count("documents"), size, time, failures=0, spent=Spent())]
-        # Files of an earlier version are not looked into: whoever asks has them made anew.
-        current = is_current(folder, int(meta["generation"]))
-        for layer in LAYERS.values():
-            built = layer.name in meta.get("layers", "").split() and derived.is_dir()
-            statuses.append(
-                LayerStatus(
-                    layer.name,
-                    built,
-                    layer.rows(store, derived) if built and current else 0,
-                    _bytes(layer, derived) if built else 0,
-                    _time(derived) if built else "",
-                    failed.get(layer.name, 0),
-                    spent.get(layer.name, Spent()),
-                )
-            )
-        shards = ShardList.of(folder, meta)
-    return statuses if shards is None else _with_shards(statuses, shards)
+    with closing(Index.open(folder)) as index:
+        return _layers(index)
 
 
-def _with_shards(statuses: list[LayerStatus], shards: ShardList) -> list[LayerStatus]:
-    """With what lies in the shards: layers of theirs, and what was paid for there."""
-    parts = [layer_status(place) for shard, place in enumerate(shards.places()) if shard not in shards.missing()]
-    joined = []
-    for whole, *some in zip(statuses, *parts, strict=True):
-        there = whole.name in SHARDED
-        joined.append(
-            replace(
-                whole,
-                rows=sum(part.rows for part in some) if there else whole.rows,
-                bytes=sum(part.bytes for part in some) if there else whole.bytes,
-                failures=whole.failures + sum(part.failures for part in some),
-                spent=sum((part.spent for part in some), whole.spent),
-            )
-        )
-    return joined
+def _layers(index: Index) -> list[LayerStatus]:
+    store = index.store
+    failed, spent = _paid_work(index.folder / WORK_CACHE)
+    documents = store.count("documents")
+    statuses = [LayerStatus("structure", True, documents, store.path.stat().st_size, _time(store.path), 0, Spent())]
+    for layer in LAYERS.values():
+        name, views = layer.name, index.views
+        cost = failed.get(name, 0), spent.get(name, Spent())
+        if name not in index.layers:
+            statuses.append(LayerStatus(name, False, 0, 0, "", *cost))
+        elif views is None or name not in views.layers or views.damaged(name):  # made when it is next read
+            statuses.append(LayerStatus(name, False, 0, 0, "", *cost, documents))
+        else:
+            statuses.append(_built(layer, store, views, *cost))
+    return statuses
+
+
+def _built(layer: Layer, store: Store, views: Views, failures: int, spent: Spent) -> LayerStatus:
+    name = layer.name
+    return LayerStatus(
+        name,
+        True,
+        layer.count(views.of(name), store),
+        views.size_of(name),
+        _time(views.folder / LIST),
+        failures,
+        spent,
+        len(store.changed_since(views.generation_of(name))),
+        _age(views.of(name)) if name == "communities" else 0.0,
+    )
+
+
+def _age(view: Path) -> float:
+    from ragways.layers.communities.read import age_of
+
+    return age_of(view).share
 
 
 def _paid_work(path: Path) -> tuple[dict[str, int], dict[str, Spent]]:
@@ -136,7 +143,7 @@ def _paid_work(path: Path) -> tuple[dict[str, int], dict[str, Spent]]:
     spent: dict[str, Spent] = {}
     if not path.is_file():
         return failed, spent
-    with store_errors(path), closing(connect(path, write=False)) as db:
+    with closing(connect(path, write=False)) as db:
         if has_table(db, "failures"):
             for kind, count in db.execute("SELECT kind, count(*) FROM failures GROUP BY kind"):
                 failed[_layer_of(kind)] = failed.get(_layer_of(kind), 0) + count
@@ -154,12 +161,6 @@ def _layer_of(kind: str) -> str:
     if name == "embed":
         return rest
     return next((layer.name for layer in LAYERS.values() if name in layer.kinds), kind)
-
-
-def _bytes(layer: Layer, derived: Path) -> int:
-    files = (file for pattern in layer.patterns for file in derived.glob(pattern))
-    inside = (each for file in files for each in (file.rglob("*") if file.is_dir() else (file,)))
-    return bytes_on_disk(inside)
 
 
 def bytes_on_disk(files: Iterable[Path]) -> int:

@@ -48,7 +48,7 @@ class KnownNames:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self.words = StoredWords(db)
+        self.words = LexiconWords(db)
         self.titles = StoredTitles(db)
         self._types: dict[str, str] = {}
         self._known: dict[tuple[str, str], bool] = {}
@@ -100,7 +100,7 @@ def _bounded(cache: dict[Any, Any]) -> None:
         cache.clear()
 
 
-class StoredWords(WordCounts):
+class LexiconWords(WordCounts):
     """Counts of words that are in the tables."""
 
     def __init__(self, db: sqlite3.Connection) -> None:

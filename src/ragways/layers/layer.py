@@ -12,14 +12,14 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.section import parse_section
 from ragways.core.trace import Usage
 from ragways.layers.settings import LayerSettings
 from ragways.models.client import ModelClient
-from ragways.models.embed import Embedder
+from ragways.models.embed import Embedder, Vectors
 from ragways.store.cache import WorkCache
 from ragways.store.source import Source
 from ragways.store.store import Change, Facts, Store
@@ -32,6 +32,27 @@ Texts = Mapping[str, str]
 """Texts by their content hash."""
 Scored = list[tuple[str, float]]
 """Ids with scores: best first, equal scores by document and place."""
+
+
+class Engine(Protocol):
+    """Where work is done besides this process: on the machines of a cluster."""
+
+    @property
+    def parallel(self) -> int:
+        """Calls worth having under way at once."""
+        ...
+
+    async def embed(self, embedder: Embedder, texts: Sequence[str]) -> Vectors:
+        """What `embedder.embed` gives, by one like it elsewhere."""
+        ...
+
+    def share(self, file: Path) -> object:
+        """A file as an argument of `run`, whose function gets the path of a copy."""
+        ...
+
+    async def run(self, work: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what the work gives
+        """What a function of a module gives that is called elsewhere."""
+        ...
 
 
 @dataclass(eq=False)
@@ -51,6 +72,8 @@ class Use:
     """Names of all layers of the index."""
     lexicon: Lexicon | None = None
     """What a document's rules may know of the rest of the corpus."""
+    engine: Engine | None = None
+    """Does work elsewhere that needs nothing of the index."""
     progress: ProgressCallback = silent
     pays: bool = True
     """Whether the run has the settings and the model; a removal has neither, and leaves paid work to the next run."""

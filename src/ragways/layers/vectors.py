@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import BudgetExceeded, StoreDamaged, StoreFailed
-from ragways.layers.files import load_array, load_json, save_array, save_json
+from ragways.layers.files import load_array, load_json, replacing, save_array, save_json
 from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Scored, Use, findings
 from ragways.layers.sketches import EXACT_ROWS, SketchWords, is_exact, near_rows, sketches, words_of
 from ragways.store.database import REBUILD
@@ -53,15 +53,8 @@ class VectorSearch:
     def __len__(self) -> int:
         return len(self.matrix) if self._live is None else len(self._live)
 
-    def search(self, vector: Floats, k: int, *, minimum: float = -1.0) -> Scored:
-        """The k nearest by cosine that are at least `minimum` similar."""
-        return self._search(vector, k, minimum, math.inf)
-
-    def searches(self, vectors: Floats, k: int, *, minimum: float, most: float) -> list[Scored]:
-        """What `search` finds for each of several vectors, where a cosine of more than `most` counts as `most`."""
-        return [self._search(vector, k, minimum, most) for vector in vectors]
-
-    def _search(self, vector: Floats, k: int, minimum: float, most: float) -> Scored:
+    def search(self, vector: Floats, k: int, *, minimum: float = -1.0, most: float = math.inf) -> Scored:
+        """The k nearest by cosine that are at least `minimum` similar. One of more than `most` counts as `most`."""
         if not len(self) or k <= 0:
             return []
         if self._sketches and not is_exact(len(self), k):
@@ -71,6 +64,21 @@ class VectorSearch:
         scores = np.minimum(self.matrix.take(rows) @ vector, np.float32(most))
         chosen = _at_the_top(scores, k, minimum)
         return self._scored(rows[chosen], scores[chosen])[:k]
+
+    def cosines(self, vector: Floats, ids: Collection[str]) -> dict[str, float]:
+        """How near each of these is to a vector; one that has none itself is left out."""
+        places = self.places(ids)
+        if not places:
+            return {}
+        return dict(zip(places, (self.matrix.take(list(places.values())) @ vector).tolist(), strict=True))
+
+    def nearest_to(self, id: str, k: int) -> Scored:
+        """The k nearest one of them, itself the first; none where it has no vector."""
+        return [hit for row in self.places([id]).values() for hit in self.search(self.matrix[row], k)]
+
+    def places(self, ids: Iterable[str]) -> dict[str, int]:
+        """The row of each of these that has one."""
+        raise NotImplementedError
 
     def _nearly_best(self, vector: Floats, k: int, most: float) -> NDArray[np.intp]:
         """All rows that may be among the k best: products of float32 are quick, and near the exact ones."""
@@ -102,7 +110,7 @@ class VectorSearch:
         raise NotImplementedError
 
 
-class Vectors(VectorSearch):
+class StoredVectors(VectorSearch):
     """`matrix[i]`, of length 1, belongs to `ids[i]`; equal scores are ordered by id."""
 
     def __init__(self, ids: Sequence[str], matrix: PackedRows | Floats, sketches: SketchWords = ()) -> None:
@@ -120,21 +128,22 @@ class Vectors(VectorSearch):
         """The row of each of these that has one."""
         return {id: self._rows[id] for id in ids if id in self._rows}
 
-    def only(self, kept: NDArray[np.bool_]) -> Vectors:
+    def only(self, kept: NDArray[np.bool_]) -> StoredVectors:
         """Those of the rows that are kept, copied."""
         rows = np.flatnonzero(kept)
         words = [word[rows] for word in self._sketches]
-        return Vectors([self.ids[row] for row in rows.tolist()], self.matrix.take(rows), words)
+        return StoredVectors([self.ids[row] for row in rows.tolist()], self.matrix.take(rows), words)
 
     def save(self, folder: Path, name: str) -> None:
         """Write them as files of this name, with sketches where they are many."""
         save_array(folder / f"{name}.npy", self.matrix.packed)
-        (folder / f"{name}.ids").write_text("\n".join(self.ids), encoding="utf-8")
+        with replacing(folder / f"{name}.ids") as draft:
+            draft.write_text("\n".join(self.ids), encoding="utf-8")
         if len(self) > EXACT_ROWS:
             save_array(folder / f"{name}.sketches.npy", np.stack(sketches(self.matrix.packed[:, :-4])))
 
     @classmethod
-    def load(cls, folder: Path, name: str) -> Vectors:
+    def load(cls, folder: Path, name: str) -> StoredVectors:
         text = (folder / f"{name}.ids").read_text(encoding="utf-8")
         words = folder / f"{name}.sketches.npy"
         return cls(
@@ -144,7 +153,7 @@ class Vectors(VectorSearch):
         )
 
     @classmethod
-    def stack(cls, ids: Sequence[str], rows: Sequence[bytes], dimension: int) -> Vectors:
+    def stack(cls, ids: Sequence[str], rows: Sequence[bytes], dimension: int) -> StoredVectors:
         """From packed rows."""
         if not rows:
             return cls(ids, np.zeros((0, dimension), np.float32))
@@ -301,11 +310,17 @@ class ChunkVectors(VectorSearch):
         stretches = ((id, self._stretch(number_of(id))) for id in documents)
         return {id: some.stop - some.start for id, some in stretches if some.stop > some.start}
 
-    def openings(self) -> tuple[Rows, Rows]:
-        """The number of each document that has chunks, in order, and the row of its first chunk."""
+    def openings(self, vector: Floats, k: int) -> Scored:
+        """The k documents whose first chunks are nearest a vector; none below 0."""
+        ids, rows = self._openings
+        return best(ids, self.matrix.take(rows) @ vector, k, 0.0)
+
+    @cached_property
+    def _openings(self) -> tuple[list[str], Rows]:
+        """Each document that has chunks, in order, and the row of its first chunk."""
         numbers = self._ordered_documents
         first = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
-        return numbers[first], self._order[first]
+        return [f"article:{number}" for number in numbers[first].tolist()], self._order[first]
 
 
 def _is_among(values: Rows, few: Rows) -> NDArray[np.bool_]:

@@ -7,6 +7,9 @@ statistics until the words are made anew, which they are as soon as a hundredth 
 from __future__ import annotations
 
 import copy
+import errno
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,11 +22,12 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from ragways.core.errors import StoreDamaged
+from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.language import language, unspaced_words
+from ragways.core.text import is_utf8
 from ragways.layers.files import load_json, save_json
 from ragways.layers.layer import CheckContext, Finding, Layer, Scored, Use, findings
-from ragways.store.database import REBUILD
+from ragways.store.database import REBUILD, os_meaning
 from ragways.store.store import Change, Store, chunk_id, path_of, place_of
 
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
@@ -105,7 +109,7 @@ _MANY = 1000
 """Hits to look through for those of a filter. Where more are needed, tantivy filters, which takes longer for each."""
 
 
-class Words:
+class StoredWords:
     """BM25 over everything that was indexed; equal scores are ordered by document and place."""
 
     def __init__(self, view: Path) -> None:
@@ -117,7 +121,7 @@ class Words:
     def __len__(self) -> int:
         return int(self._searcher.num_docs)
 
-    def only(self, documents: Collection[int]) -> Words:
+    def only(self, documents: Collection[int]) -> StoredWords:
         """The same among the chunks of these documents alone. How rare a word is stays that of all."""
         part = copy.copy(self)
         part._documents = np.array(sorted(documents), dtype=np.int64)
@@ -221,15 +225,23 @@ def _of_documents(schema: Any, documents: Sequence[int]) -> Any:  # noqa: ANN401
 
 @contextmanager
 def _damage(view: Path) -> Iterator[None]:
-    """What tantivy cannot read is damaged."""
+    """What tantivy cannot read is damaged, unless the system refuses: a full disk, too few handles."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise StoreDamaged(f"a file in {view} is damaged ({error})", REBUILD) from error
+        raise _meaning(view, error) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # which tantivy's bindings raise beside `Exception`
             raise
-        raise StoreDamaged(f"a file in {view} is damaged ({error})", REBUILD) from error
+        raise _meaning(view, error) from error
+
+
+def _meaning(view: Path, error: BaseException) -> StoreError:
+    told = _SYSTEM_ERROR.search(str(error))  # tantivy's errors are texts
+    number = int(told[1]) if told is not None else error.errno if isinstance(error, OSError) else None
+    if number is not None and number not in (errno.ENOENT, errno.EINVAL):
+        return os_meaning(view, OSError(number, os.strerror(number), str(view)))
+    return StoreDamaged(f"a file in {view} is damaged ({error})", REBUILD)
 
 
 def _opened(view: Path) -> tuple[Any, Any]:
@@ -252,10 +264,23 @@ def _opened(view: Path) -> tuple[Any, Any]:
                 break
 
 
+@contextmanager
+def _in_utf8(view: Path) -> Iterator[str]:
+    """The path of a folder as tantivy takes it: one that is not UTF-8 by way of a link, which it resolves at once."""
+    if is_utf8(str(view)):
+        yield str(view)
+        return
+    with tempfile.TemporaryDirectory(prefix="ragways-words-") as folder:
+        link = Path(folder) / "view"
+        link.symlink_to(view.absolute())
+        yield str(link)
+
+
 # The layer
 
 _REMOVED = 100
 """One chunk of so many removed, and the words are made anew."""
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 _MEMORY = 50_000_000  # bytes that tantivy may use to write
 
 
@@ -269,14 +294,14 @@ class WordLayer(Layer):
         if change is None or not _folded(view, store, change):
             _make(view, store)
 
-    def open(self, view: Path, store: Store) -> Words:
-        return Words(view)
+    def open(self, view: Path, store: Store) -> StoredWords:
+        return StoredWords(view)
 
     def count(self, view: Path, store: Store) -> int:
-        return len(Words(view))
+        return len(StoredWords(view))
 
     def check(self, context: CheckContext) -> Iterator[Finding]:
-        there, chunks = [*Words(context.views / self.name).chunks()], context.chunks
+        there, chunks = [*StoredWords(context.views / self.name).chunks()], context.chunks
         cure = context.cure_of_view
         missing, extra = sorted(set(chunks).difference(there)), sorted(set(there).difference(chunks))
         yield from findings("chunks not found by their words", "error", missing, cure)
@@ -296,9 +321,11 @@ def _make(view: Path, store: Store) -> None:
     builder.add_integer_field("document", indexed=True, fast=True)
     builder.add_integer_field("place", fast=True)
     builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-    index = tantivy.Index(builder.build(), str(view))
-    index.config_reader("manual")
-    _write(view, index, store, store.numbers())
+    with _damage(view):
+        with _in_utf8(view) as place:
+            index = tantivy.Index(builder.build(), place)
+        index.config_reader("manual")
+        _write(view, index, store, store.numbers())
     save_json(view / _STATE, {"removed": 0})
 
 
@@ -309,7 +336,8 @@ def _folded(view: Path, store: Store, change: Change) -> bool:
     except (OSError, ValueError, KeyError) as error:
         raise StoreDamaged(f"{view / _STATE} is missing or damaged", REBUILD) from error
     with _damage(view):
-        index = tantivy.Index.open(str(view))
+        with _in_utf8(view) as path:
+            index = tantivy.Index.open(path)
         index.config_reader("manual")  # it would look for commits
         searcher = index.searcher()
         # `delete_documents_by_term` of a number removes nothing, without a word; a query does.

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.graph.names import coarse
-from ragways.index.pagerank import Links
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.graph.names import coarse
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,26 +62,21 @@ def graph_map(index: Index, limit: int = 1000) -> GraphMap:
 
     Dates and quantities are left out. Raises MissingLayer where the index has no graph.
     """
-    graph, links = index.graph, index.graph.adjacency
+    graph = index.graph
     limit = max(1, min(limit, MOST_NODES))
-    best, degrees = _most(links, 2 * limit)
-    ids = graph.ids_at(best.tolist())
-    entities = graph.entities(ids.values(), described=False)
-    kept = [node for node in best.tolist() if coarse(entities[ids[node]].type) not in _JOIN_NOTHING][:limit]
-    left, right, weights = _edges(links, np.array(kept, dtype=np.int64))
-    own = communities_of(index, [ids[node] for node in kept])
-    kinds = [coarse(entities[ids[node]].type) for node in kept]
-    groups = [own.get(ids[node], "") or kind for node, kind in zip(kept, kinds, strict=True)]
-    places = _places(groups, left, right)
+    degrees = dict(graph.most_connected(2 * limit))
+    entities = graph.entities(degrees, described=False)
+    ids = [id for id in degrees if id in entities and coarse(entities[id].type) not in _JOIN_NOTHING][:limit]
+    left, right, weights = graph.heaviest_links(ids, MOST_EDGES)
+    own = communities_of(index, ids)
+    kinds = [coarse(entities[id].type) for id in ids]
+    groups = [own.get(id, "") or kind for id, kind in zip(ids, kinds, strict=True)]
     nodes = []
-    degree_of = dict(zip(best.tolist(), degrees.tolist(), strict=True))
-    for node, kind, (x, y) in zip(kept, kinds, places.tolist(), strict=True):
-        found = entities[ids[node]]
-        at = round(x, 1), round(y, 1)
-        community = own.get(found.id, "")
-        nodes.append(MapNode(found.id, found.name[:_LETTERS], found.type, kind, degree_of[node], community, *at))
+    for id, kind, (x, y) in zip(ids, kinds, _places(groups, left, right).tolist(), strict=True):
+        found, at = entities[id], (round(x, 1), round(y, 1))
+        nodes.append(MapNode(id, found.name[:_LETTERS], found.type, kind, degrees[id], own.get(id, ""), *at))
     edges = zip(left.tolist(), right.tolist(), np.round(weights, 3).tolist(), strict=True)
-    return GraphMap(tuple(nodes), tuple(edges), len(graph.ids))
+    return GraphMap(tuple(nodes), tuple(edges), graph.counts()["entities"])
 
 
 def communities_of(index: Index, ids: Sequence[str]) -> dict[str, str]:
@@ -91,35 +85,6 @@ def communities_of(index: Index, ids: Sequence[str]) -> dict[str, str]:
         return {}
     levels = index.communities.levels()
     return index.communities.at_level(ids, levels[0]) if levels else {}
-
-
-def _most(links: Links, count: int) -> tuple[Ints, Ints]:
-    """The nodes with the most neighbours, of equals those of the lower ranks, and how many they have. A node has no
-    more neighbours than edges, so those with the most edges are counted until no other can have more.
-    """
-    edges = links.counts_of(np.arange(len(links)))
-    border = int(np.partition(edges, -count)[-count]) if count < len(edges) else 1
-    while True:
-        nodes = np.flatnonzero(edges >= max(border, 1))
-        degrees = links.degrees_of(nodes)
-        enough = int(np.partition(degrees, -count)[-count]) if count <= len(nodes) else 0
-        if border <= max(enough, 1):
-            best = np.lexsort((links.ranks(nodes), -degrees))[:count]
-            best = best[degrees[best] > 0]
-            return nodes[best], degrees[best]
-        border = enough
-
-
-def _edges(links: Links, nodes: Ints) -> tuple[Ints, Ints, Floats]:
-    """The heaviest edges between these nodes, as places in the list of them."""
-    place = np.full(len(links), -1, dtype=np.int64)
-    place[nodes] = np.arange(len(nodes))
-    left, targets, weights = links.merged(nodes)
-    right = place[targets]
-    once = np.flatnonzero(right > left)
-    found = weights[once]
-    order = np.lexsort((right[once], left[once], -found))[:MOST_EDGES]
-    return left[once][order], right[once][order], found[order]
 
 
 def _places(groups: Sequence[str], left: Ints, right: Ints) -> Floats:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ragways.core.errors import UsageError
 from ragways.core.text import counted
 from ragways.index.lookup import find_document
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.pictures.shell import filled, page_file, shell
 
 LIMIT = 400
@@ -33,18 +33,18 @@ def heatmap(index: Index, name: str, *, limit: int = LIMIT) -> str:
     layer = index.windows
     id = find_document(index, name)
     document = index.document(id)
-    if document is None or id not in layer.themed:
-        raise UsageError(f"no document {name!r} has windows", "see them with: ragways status --documents")
     every = layer.windows_of(id)
+    if document is None or not every:
+        raise UsageError(f"no document {name!r} has windows", "see them with: ragways status --documents")
     rows = _sample(every, limit)
-    vectors = layer.windows.matrix[rows]
+    vectors = layer.points(rows)
     similarities = vectors @ vectors.T
     low, high = _range(similarities)
     levels = _levels(similarities, low, high)
     texts = []
     for row in rows:
-        sentences = layer.sentence_at[list(layer.sentences_of(row))]
-        texts.append(" ".join(document.text[start:end] for start, end in sentences.tolist())[:_CHARACTERS])
+        spans = map(layer.span_of, layer.sentences_of(row))
+        texts.append(" ".join(document.text[start:end] for start, end in spans)[:_CHARACTERS])
     themed = layer.themes(id)
     parts = {
         "title": document.title,
@@ -57,7 +57,7 @@ def heatmap(index: Index, name: str, *, limit: int = LIMIT) -> str:
         "legend": base64.b64encode(_png(np.arange(256, dtype=np.uint8)[None, :])).decode(),
     }
     data = {
-        "names": [layer.windows.ids[row] for row in rows],
+        "names": list(map(layer.window_id, rows)),
         "texts": texts,
         "low": low,
         "high": high,
@@ -85,7 +85,7 @@ def _size_said(shown: int, total: int) -> str:
     return f"a sample: {shown:,} of {total:,} windows, at even distances, in reading order"
 
 
-def _range(similarities: NDArray[np.float32]) -> tuple[float, float]:
+def _range(similarities: NDArray[np.floating]) -> tuple[float, float]:
     """From the least to the greatest off the diagonal, which is 1 everywhere and would pale the rest."""
     others = similarities[~np.eye(len(similarities), dtype=bool)]
     if not len(others) or others.min() == others.max():
@@ -93,7 +93,7 @@ def _range(similarities: NDArray[np.float32]) -> tuple[float, float]:
     return float(others.min()), float(others.max())
 
 
-def _levels(similarities: NDArray[np.float32], low: float, high: float) -> NDArray[np.uint8]:
+def _levels(similarities: NDArray[np.floating], low: float, high: float) -> NDArray[np.uint8]:
     scaled = np.clip((similarities - low) / (high - low), 0, 1)
     levels: NDArray[np.uint8] = np.round(scaled * 255).astype(np.uint8)
     return levels

@@ -7,16 +7,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-import numpy as np
-
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import counted, printable, shortened
 from ragways.core.types import Piece
-from ragways.index.graph.facts import UNSTATED
-from ragways.index.graph.names import coarse, fold
-from ragways.index.graph.reader import Graph, GraphEntity, Triplet
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.graph.facts import UNSTATED
+from ragways.layers.graph.names import coarse, fold
+from ragways.layers.protocols import Around, Graph, GraphEntity, Triplet
 from ragways.pictures.shell import framed, page_file, shell
 
 LIMIT = 300
@@ -172,7 +170,7 @@ def neighbourhood(index: Index, name: str, *, hops: int = 1, limit: int = LIMIT)
     """
     graph = index.graph
     entity, *others = find_entity(graph, name)
-    found, reached = around(graph, entity, hops, limit)
+    found, reached = graph.around(entity, hops, limit)
     order = list(found)
     entities = graph.entities(order)
     stated = graph.induced(order, limit=MAX_RELATIONS)
@@ -196,7 +194,7 @@ def _cut(nodes: int, reached: int, edges: int, stated: int) -> str:
     return f"Shown are {' and '.join(parts)}." if parts else ""
 
 
-def _neighbour(entity: GraphEntity, around: tuple[int, float, str], quotes: tuple[QuotedSentence, ...]) -> Neighbour:
+def _neighbour(entity: GraphEntity, around: Around, quotes: tuple[QuotedSentence, ...]) -> Neighbour:
     return Neighbour(
         entity.id,
         entity.name,
@@ -209,34 +207,6 @@ def _neighbour(entity: GraphEntity, around: tuple[int, float, str], quotes: tupl
         *around,
         quotes,
     )
-
-
-def around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str, tuple[int, float, str]], int]:
-    """Hop, weight and nearest neighbour inwards of the entities within so many hops, nearest and heaviest first, up to
-    a limit; and how many there are in all. A hub has a million: only those that are kept get their names.
-    """
-    links = graph.adjacency
-    border = np.array(graph.places_of([entity]), dtype=np.int64)
-    seen = np.zeros(len(links), dtype=np.bool_)
-    seen[border] = True
-    kept: list[tuple[int, int, float, int]] = [(int(border[0]), 0, 0.0, -1)]
-    reached = 1
-    for hop in range(1, hops + 1):
-        owners, nodes, weights = links.merged(border)
-        new = ~seen[nodes]
-        nodes, weights, inwards = nodes[new], weights[new], border[owners[new]]
-        order = np.lexsort((graph.rank(inwards), weights, nodes))
-        border, first = np.unique(nodes[order], return_index=True)
-        border = border.astype(np.int64)
-        heaviest = order[np.append(first[1:], len(order)) - 1] if len(order) else order
-        total = np.add.reduceat(weights[order], first) if len(order) else weights
-        seen[border] = True
-        reached += len(border)
-        best = np.lexsort((graph.rank(border), -total))[: max(0, limit - len(kept))]
-        through = inwards[heaviest[best]]
-        kept += zip(border[best].tolist(), [hop] * len(best), total[best].tolist(), through.tolist(), strict=True)
-    ids = graph.ids_at([node for node, *_ in kept])
-    return {ids[node]: (hop, weight, ids.get(by, "")) for node, hop, weight, by in kept[:limit]}, reached
 
 
 def connections(index: Index, triplets: Collection[Triplet]) -> tuple[Connection, ...]:
@@ -333,9 +303,10 @@ def _quote(text: str, piece: Piece) -> QuotedSentence:
 def find_entity(graph: Graph, text: str) -> list[str]:
     """Ids of the entities that are called so or have this id, the most probable first; at least one, or UsageError."""
     wanted = text.strip()[:_LONGEST_NAME]
-    found = [wanted] if wanted in graph.entities([wanted], described=False) else graph.named(wanted)
+    found = [wanted] if wanted in graph else graph.named(wanted)
     if not found:
-        near = nearest_names(wanted, {entity.name for entity in graph.entities(graph.ids, described=False).values()})
+        ids = [id for name in nearest_names(wanted, graph.names()) for id in graph.named(name, 1)]
+        near = [entity.name for entity in graph.entities(ids, described=False).values()]
         cure = f"the nearest names are {printable(', '.join(near))}" if near else "the graph of this index is empty"
         raise UsageError(f"no entity is called {wanted!r}", cure)
     return found

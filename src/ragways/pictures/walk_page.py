@@ -15,7 +15,9 @@ from ragways.core.markdown import html
 from ragways.core.text import counted, printable
 from ragways.core.trace import Span
 from ragways.core.types import Piece, answer_tree
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.layer import Scored
+from ragways.layers.protocols import Graph
 from ragways.pictures.shell import page_file, shell
 from ragways.retrieval.ask import Result
 from ragways.retrieval.graph_pieces import GraphWalk
@@ -106,7 +108,7 @@ def _path_picture(index: Index, name: str, path: WindowPath, result: Result) -> 
             continue  # the index was rebuilt meanwhile
         sentences = []
         for sentence in windows.sentences_of(row):
-            id = windows.sentences.ids[sentence]
+            id = windows.sentence_id(sentence)
             text = texts.sentence(sentence)[:_CHARACTERS]
             sentences.append(ShownSentence(text, id in visited.sentences, near.get(id)))
         title = texts.title(row)
@@ -116,9 +118,9 @@ def _path_picture(index: Index, name: str, path: WindowPath, result: Result) -> 
 
 def _graph_picture(index: Index, name: str, walk: GraphWalk) -> GraphPicture:
     graph = index.graph
-    first = {id: score for id, score in walk.seeds[:SEEDS] if id in graph.ids}
-    strongest = walk.entities if walk.entities is not None else _strongest(index, walk.seeds)
-    others = {id: score for id, score in strongest if id not in first and id in graph.ids}
+    first = {id: score for id, score in walk.seeds[:SEEDS] if id in graph}
+    strongest = walk.entities if walk.entities is not None else _strongest(graph, walk.seeds)
+    others = {id: score for id, score in strongest if id not in first and id in graph}
     others = dict(list(others.items())[:ENTITIES])
     scores = dict(walk.passages[:PASSAGES])
     pieces = index.pieces(scores)
@@ -132,18 +134,11 @@ def _graph_picture(index: Index, name: str, walk: GraphWalk) -> GraphPicture:
     )
 
 
-def _strongest(index: Index, seeds: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+def _strongest(graph: Graph, seeds: Sequence[tuple[str, float]]) -> Scored:
     """Where the walk over entities and passages leaves its mass among entities: walked again, as answers need not
     know it.
     """
-    from ragways.index.reached import reach, seeds_of
-
-    graph = index.graph
-    start = {graph.ids[id]: weight for id, weight in seeds if weight > 0 and id in graph.ids}
-    if not start:
-        return []
-    nodes, mass = reach(graph.passages, *seeds_of(start)).best(SEEDS + ENTITIES, end=graph.first_chunk)
-    return [(graph.ids.id(node), share) for node, share in zip(nodes.tolist(), mass.tolist(), strict=True) if share > 0]
+    return graph.walked_entities(dict(seeds), SEEDS + ENTITIES)
 
 
 def _links(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Protocol
 
+from ragways.core.text import lazy_regex
 from ragways.models.reader import AnswerSpan, Passage, Reading
 from ragways.reading.phrase import (
     IDENTIFIER,
@@ -174,31 +175,31 @@ def _best_passages(passes: Iterable[Pass]) -> list[int]:
 
 
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_COUNT = re.compile(
+_COUNT = lazy_regex(
     r"\bhow (?:many|much|long|tall|far|old|deep|high|large|big|heavy|fast)\b|\bwhat age\b", re.IGNORECASE
 )
-_TIME = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
-_WHO = re.compile(
+_TIME = lazy_regex(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
+_WHO = lazy_regex(
     r"(?:who|whom|whose|(?:(?:in|on|at|by|for|of|to|from) )?which (?!(?:[\w-]+ ){0,2}\w*(?:number|version|port|code|"
     r"figure|size|age|value|amount|percentage|share|toll|ratio|score|rank|level|line|page|room|floor|time|period|season|"
     r"edition|issue)))\b",
     re.IGNORECASE,
 )
 """Questions that no number answers."""
-_YEAR = re.compile(rf"(?:.*\b(?:{_MONTH})\s+)?(?:1\d{{3}}|20\d\d)", re.IGNORECASE)
-_NUMBER = re.compile(
+_YEAR = lazy_regex(rf"(?:.*\b(?:{_MONTH})\s+)?(?:1\d{{3}}|20\d\d)", re.IGNORECASE)
+_NUMBER = lazy_regex(
     r"\d|\b(?:no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|thousand|"
     r"million|billion|half|dozen|once|twice)\b",
     re.IGNORECASE,
 )
-_DATED = re.compile(
+_DATED = lazy_regex(
     rf"\d|\b(?:{_MONTH}|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter|century|never|"
     r"after|before)\b",
     re.IGNORECASE,
 )
-_BARE = re.compile(rf"(?:{_NUMBER.pattern}|[\s.,])+", re.IGNORECASE)
+_BARE = lazy_regex(rf"(?:{_NUMBER.pattern}|[\s.,])+", re.IGNORECASE)
 """A number by itself, which is no list."""
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = lazy_regex(r"[^\W\d_]")
 UNFIT: Final = 0.2
 """What is left of the weight of a span that is not of the kind asked for (a date, a number, a name), that mostly says
 the question again, or stands in a heading or in a list of terms.
@@ -278,14 +279,14 @@ def _sentence(window: Window, place: SentencePlace) -> str:
     return window.sentences[place.sentence - window.first]
 
 
-_INITIAL = re.compile(r"(?:^|\s)[A-Z]\.$")
+_INITIAL = lazy_regex(r"(?:^|\s)[A-Z]\.$")
 
 
 def _normal(said: str) -> str:
     return " ".join(word for word in re.findall(r"\w+", said.casefold()) if word not in ("the", "a", "an"))
 
 
-_NAMED = re.compile(r"(?<!^)\b[A-Z][\w'’-]+")
+_NAMED = lazy_regex(r"(?<!^)\b[A-Z][\w'’-]+")
 
 
 def _further(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from ragways.core.text import lazy_regex
 from ragways.reading import facts
 from ragways.reading.facts import singular
 from ragways.reading.pages import MOST_CHARACTERS, FoundValue, Page, name_key
@@ -26,17 +27,17 @@ _EMPTY: Final = frozenset(
     )
 )
 """Words that a sentence may state a claim without."""
-_NOT = re.compile(
+_NOT = lazy_regex(
     r"\b(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had) not\b|\w[’']t\b|\bcannot\b|\bnever\b",
     re.IGNORECASE,
 )
-_UNSURE = re.compile(
+_UNSURE = lazy_regex(
     r"\bnot\b|\b(?:only|always|necessarily|if|unless|whether|except|no longer|rather than|instead of|although|unlike|"
     r"without|neither|nor|alleged\w*|rumou?r\w*|planned|unclear|unknown|failed|hardly|rarely|until|but|however)\b",
     re.IGNORECASE,
 )
 """What keeps a sentence from stating a claim, or its opposite; "not" where it does not belong to the verb."""
-_OWN = re.compile(r"(?:he|she|it|they|his|her|its|their|the|this|these)\b", re.IGNORECASE)
+_OWN = lazy_regex(r"(?:he|she|it|they|his|her|its|their|the|this|these)\b", re.IGNORECASE)
 _ALIKE: Final = {
     "author": "writer novelist poet playwright essayist journalist",
     "writer": "author novelist poet playwright essayist journalist screenwriter",
@@ -73,7 +74,7 @@ def fits(claim: str, pages: Sequence[Page], *, kind: bool) -> tuple[bool, FoundV
     return _by_kind(wanted, pages) if wanted else None
 
 
-_OPINION = re.compile(r"\b(?:better|best|worse|worst|good|bad)\b", re.IGNORECASE)
+_OPINION = lazy_regex(r"\b(?:better|best|worse|worst|good|bad)\b", re.IGNORECASE)
 
 
 def _by_kind(kinds: frozenset[str], pages: Sequence[Page]) -> tuple[bool, FoundValue] | None:
@@ -183,7 +184,7 @@ def _another(claim: str, wanted: frozenset[str], page: Page) -> tuple[str, Found
     return ("yes" if found[0] else "no", found[1], page.title) if found else None
 
 
-_OF_TIME = re.compile(
+_OF_TIME = lazy_regex(
     r"\b(?:born|died?|released?|published|premiered?|founded|formed|established|opened|built|created|launched|started|"
     r"completed|first|came|come|out|on|in|year)\b"
 )
@@ -229,10 +230,10 @@ def _subject(claim: str, pages: Sequence[Page]) -> tuple[str, str]:
     return name_key(" ".join(words[first:last]), whole=True), " ".join(words[:first] + words[last:])
 
 
-_COUNTED = re.compile(
+_COUNTED = lazy_regex(
     r"(?:[a-z-]+ ){0,3}?[a-z-]+(?= (?:are|is|were|was|did|do|does|have|has|had|in|of|on|that|can|belong|make)\b|$)"
 )
-_LISTED = re.compile(r"(?:[^,;:.()]{2,60}, ){1,20}[^,;:.()]{2,60},? and [^,;:.()]{2,60}")
+_LISTED = lazy_regex(r"(?:[^,;:.()]{2,60}, ){1,20}[^,;:.()]{2,60},? and [^,;:.()]{2,60}")
 
 
 def listed_count(claim: str, pages: Sequence[Page]) -> tuple[str, FoundValue, str] | None:

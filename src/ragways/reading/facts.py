@@ -12,22 +12,23 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from ragways.core.text import lazy_regex
 from ragways.reading.pages import IS_A, LEAD, FoundValue, Page, name_key
 from ragways.reading.values import STATES, Country, Period, amounts, countries, periods
 
 # When
 
-_DASH = re.compile(r"[–—−]|\s-|-\s|^-$|\buntil\b|\bto\b")
-_BORN = re.compile(r"\b(?:[Bb]orn\b|b\. ?(?=\w))")
-_DIED = re.compile(
+_DASH = lazy_regex(r"[–—−]|\s-|-\s|^-$|\buntil\b|\bto\b")
+_BORN = lazy_regex(r"\b(?:[Bb]orn\b|b\. ?(?=\w))")
+_DIED = lazy_regex(
     r"\b(?:(?:died|death|killed|executed|assassinated|murdered|drowned|passed away|beheaded)\b|d\. ?(?=\w))"
 )
-_REIGN = re.compile(r"\b(?:r\.|reign\w*|ruled|fl\.|floruit|active|married|crowned)[^;,]{0,30}$", re.IGNORECASE)
-_OWN = re.compile(r"(?:he|she|it|they|his|her|its|born|the)\b", re.IGNORECASE)
-_RELEASED = re.compile(
+_REIGN = lazy_regex(r"\b(?:r\.|reign\w*|ruled|fl\.|floruit|active|married|crowned)[^;,]{0,30}$", re.IGNORECASE)
+_OWN = lazy_regex(r"(?:he|she|it|they|his|her|its|born|the)\b", re.IGNORECASE)
+_RELEASED = lazy_regex(
     r"(?<!re)(?<!re-)\b(?:releas\w+|premier\w+|publish\w+|publication|aired|issued|broadcast|debuted|came out)\b"
 )
-_STARTED = re.compile(
+_STARTED = lazy_regex(
     r"\b(?:found(?:ed|ing|ation)|form(?:ed|ing|ation)|establish\w+|started|opened|opening|built|created|launched|beg[au]n|"
     r"construct\w+|completed|introduced|incorporated|chartered|since|dat(?:es|ing) (?:from|to|back)|inaugurated)\b"
 )
@@ -125,7 +126,7 @@ def started(page: Page) -> FoundValue | None:
     return _dated(page, found) if found else None
 
 
-_NO_KIND = re.compile(r"\b(?:in|on|by|since|of|from(?! $))\b|\.")
+_NO_KIND = lazy_regex(r"\b(?:in|on|by|since|of|from(?! $))\b|\.")
 
 
 def _year_of_kind(page: Page) -> Period | None:
@@ -153,12 +154,12 @@ def _near(page: Page, words: re.Pattern[str]) -> Iterator[Period]:
 
 # Where from
 
-_KIND_ENDS = re.compile(
+_KIND_ENDS = lazy_regex(
     r"\b(?:in|by|who|that|which|from|for|with|based|directed|written|released|located|situated|starring|produced|about|at|"
     r"on|near|(?<!-)(?<!- )born(?! ?-))\b|[.;(]|, (?!\w+(?: and)? \w*(?:ish|an|ian|ese)\b)"
 )
-_BY_BIRTH = re.compile(r"[ -]{1,3}born\b")
-_WORK = re.compile(r"\b(?:film|song|album|single|novel|book|series|game|painting|play|opera|poem|story|comedy|drama)\b")
+_BY_BIRTH = lazy_regex(r"[ -]{1,3}born\b")
+_WORK = lazy_regex(r"\b(?:film|song|album|single|novel|book|series|game|painting|play|opera|poem|story|comedy|drama)\b")
 
 
 def nations(page: Page) -> FoundValue | None:
@@ -192,7 +193,7 @@ def _named(page: Page, found: Sequence[Country]) -> FoundValue:
     return FoundValue(page.number, page.sentence_at(max(place, 0)), said, names=frozenset(c.name for c in found))
 
 
-_IS_ENDS = re.compile(
+_IS_ENDS = lazy_regex(
     r"\b(?:who|that|which|from|in|by|for|best|most|known|of|at|with|(?<!-)based|located|directed|written|starring)\b|[.;]"
 )
 
@@ -209,7 +210,7 @@ def profession(page: Page) -> FoundValue | None:
     return FoundValue(page.number, 0, said, names=frozenset(nouns)) if nouns else None
 
 
-_STATE = re.compile(rf"\b(?:{'|'.join(sorted(STATES, key=len, reverse=True))}|Georgia|Washington)\b")
+_STATE = lazy_regex(rf"\b(?:{'|'.join(sorted(STATES, key=len, reverse=True))}|Georgia|Washington)\b")
 
 
 def state(page: Page) -> FoundValue | None:
@@ -295,13 +296,13 @@ _MADE: Final = {
 """What was done by whom, and what is by whom: "directed by", "a film by"."""
 _MADE_ALIKE: Final = {"writer": "author", "singer": "performer", "artist": "performer"}
 RELATIONS: Final = frozenset({*_MADE, *_MADE_ALIKE})
-_AFTER_NATION = re.compile(rf"(?:[ /-]{{1,3}}[a-z-]+){{1,4}} ({_NAME})")
-_MORE_NAMES = re.compile(rf"(?:,? and |, | & )({_NAME})")
+_AFTER_NATION = lazy_regex(rf"(?:[ /-]{{1,3}}[a-z-]+){{1,4}} ({_NAME})")
+_MORE_NAMES = lazy_regex(rf"(?:,? and |, | & )({_NAME})")
 _RELATION_RULES: Final = {
     relation: (
-        re.compile(rf"\b(?:{done})\b[a-z, -]{{0,60}}?\bby\b(?:,? [a-z-]+){{0,5}}? (?P<who>{_NAME})"),
-        re.compile(rf"\b(?:{relation}s?|direction of) (?:is |was |are |were )?(?P<who>{_NAME})"),
-        re.compile(rf"\b(?:{thing or done}) by(?: [a-z-]+){{0,4}}? (?P<who>{_NAME})"),
+        lazy_regex(rf"\b(?:{done})\b[a-z, -]{{0,60}}?\bby\b(?:,? [a-z-]+){{0,5}}? (?P<who>{_NAME})"),
+        lazy_regex(rf"\b(?:{relation}s?|direction of) (?:is |was |are |were )?(?P<who>{_NAME})"),
+        lazy_regex(rf"\b(?:{thing or done}) by(?: [a-z-]+){{0,4}}? (?P<who>{_NAME})"),
     )
     for relation, (done, thing) in _MADE.items()
 }

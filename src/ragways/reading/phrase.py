@@ -6,51 +6,52 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from ragways.core.text import lazy_regex
 from ragways.reading.windows import stems
 
 _EDGE = " \t\r\n,;:.!?\"“”„«»‘’'`()[]{}*_–—-=|•·…"
 _OPEN, _CLOSE = "([{", ")]}"
-_LEADING = re.compile(
+_LEADING = lazy_regex(
     r"(?:in|on|at|by|from|to|of|for|with|about|during|since|until|into|within|as|and|or|but|that|which|who|is|was|are|were|"
     r"be|called|named|set to|equal to|the|an?)\s+(?=\S)",
     re.IGNORECASE,
 )
-_TRAILING = re.compile(r"\s+(?:and|or|of|in|on|at|the|an?|by|to|for|with|from|was|is|are|were|that|which|who|as)$")
-_ARTICLE = re.compile(r"The|An?", re.ASCII)
-_CODE = re.compile(r"from\s+[\w.]+\s+import\b|\w+\(|[=<>{}]|::|\w_\w|^-{1,2}\w|\\")
-_IMPORT = re.compile(r"\bfrom [\w.]+ import \w+")
-_POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$")
-_INITIALS = re.compile(r"(?:\b\w\.)+\w$|\b(?:Jr|Sr|Inc|Ltd|Co|St)$")
-_PLACEHOLDER = re.compile(r"(?:https?://\S+|www\.\S+)$")
+_TRAILING = lazy_regex(r"\s+(?:and|or|of|in|on|at|the|an?|by|to|for|with|from|was|is|are|were|that|which|who|as)$")
+_ARTICLE = lazy_regex(r"The|An?", re.ASCII)
+_CODE = lazy_regex(r"from\s+[\w.]+\s+import\b|\w+\(|[=<>{}]|::|\w_\w|^-{1,2}\w|\\")
+_IMPORT = lazy_regex(r"\bfrom [\w.]+ import \w+")
+_POSSESSIVE = lazy_regex(r"['’]s$|(?<=s)['’]$")
+_INITIALS = lazy_regex(r"(?:\b\w\.)+\w$|\b(?:Jr|Sr|Inc|Ltd|Co|St)$")
+_PLACEHOLDER = lazy_regex(r"(?:https?://\S+|www\.\S+)$")
 
-_MARKER = re.compile(r"\s*(?:[-*•·‣◦▪–—]\s+|\d{1,3}[.)]\s+|\(?[a-z]\)\s+|\([ivx]{1,4}\)\s+|#{1,6}\s+|>\s*)+")
-_NOTE_MARK = re.compile(r"\s?\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit)\]", re.IGNORECASE)
-_LINKED = re.compile(r"!?\[([^\]\[]{1,200})\]\((?:[^()\s]{1,300})\)")
-_EMPHASIS = re.compile(r"\*{2,3}|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)|`{1,3}")
-_RULE = re.compile(r"[-=_*~+|.\s]{3,}")
-_LABELS = re.compile(
+_MARKER = lazy_regex(r"\s*(?:[-*•·‣◦▪–—]\s+|\d{1,3}[.)]\s+|\(?[a-z]\)\s+|\([ivx]{1,4}\)\s+|#{1,6}\s+|>\s*)+")
+_NOTE_MARK = lazy_regex(r"\s?\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit)\]", re.IGNORECASE)
+_LINKED = lazy_regex(r"!?\[([^\]\[]{1,200})\]\((?:[^()\s]{1,300})\)")
+_EMPHASIS = lazy_regex(r"\*{2,3}|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)|`{1,3}")
+_RULE = lazy_regex(r"[-=_*~+|.\s]{3,}")
+_LABELS = lazy_regex(
     r"(?:note|tip|info|warning|danger|caution|important|see also|check|example|technical details)\W*", re.I
 )
-_NOTED = re.compile(r"(?:Note|Tip|Info|Warning|Hint|Important|Solution): (?=\S)")
-_CHANGE = re.compile(r"\bPR #\d+|\bby @\w+|^:::")
+_NOTED = lazy_regex(r"(?:Note|Tip|Info|Warning|Hint|Important|Solution): (?=\S)")
+_CHANGE = lazy_regex(r"\bPR #\d+|\bby @\w+|^:::")
 """Lines of a change log, and of directives that a documentation is made from."""
-_LEADERS = re.compile(r"(?:[.·…]\s?){5}")
-_LETTERS = re.compile(r"[^\W\d_]{2,}")
-_ENDED = re.compile(r"[.!?…:;。！？][\"”’')\]]*$")
-_VERB = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|can|may|must|will|would|should|does|do|did|use[sd]?)\b")
+_LEADERS = lazy_regex(r"(?:[.·…]\s?){5}")
+_LETTERS = lazy_regex(r"[^\W\d_]{2,}")
+_ENDED = lazy_regex(r"[.!?…:;。！？][\"”’')\]]*$")
+_VERB = lazy_regex(r"\b(?:is|are|was|were|be|been|has|have|had|can|may|must|will|would|should|does|do|did|use[sd]?)\b")
 HEADING_WORDS: Final = 8
 """A line of at most so many words that ends in no stop and holds no verb is taken for a heading."""
 
-_PRONOUN = re.compile(r"(He|She|It|They|His|Her|Its|Their|This)\b(?=(\s+\w+)(\s+\w+)?)")
+_PRONOUN = lazy_regex(r"(He|She|It|They|His|Her|Its|Their|This)\b(?=(\s+\w+)(\s+\w+)?)")
 _OWNING = frozenset({"His", "Her", "Its", "Their"})
-_EXPLETIVE = re.compile(
+_EXPLETIVE = lazy_regex(
     r"It(?:\s+(?:is|was|will be|would be|may be|might be|can be|has been|seems|appears|turns|takes?|took))"
     r"\s+(?:(?:also|not|often|usually|generally|therefore|always|very|quite|more|most|only|\w+ly)\s+)*"
     r"(?:possible|impossible|necessary|important|recommended|worth|easy|hard|difficult|common|clear|likely|unlikely|true|"
     r"known|said|believed|thought|estimated|assumed|expected|advised|best|better|good|useful|until|that|to|out|in|on|here|"
     r"there|when|because|as|time|a good|the case)\b"
 )
-_PERSON = re.compile(r"[A-Z][\w.'’-]*(?:\s+(?:de|da|di|von|van|der|den|la|le|al|ibn|bin|of|the|[A-Z][\w.'’-]*)){1,5}$")
+_PERSON = lazy_regex(r"[A-Z][\w.'’-]*(?:\s+(?:de|da|di|von|van|der|den|la|le|al|ibn|bin|of|the|[A-Z][\w.'’-]*)){1,5}$")
 
 
 def clean_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -156,11 +157,11 @@ def repeats(question: str, said: str) -> bool:
 
 
 _ITEM = r"(?:[\w'’.&+/()-]+ ){0,4}?[\w'’.&+/()-]*[\w)]"
-_RIGHT = re.compile(
+_RIGHT = lazy_regex(
     rf"(?:, (?!which|who|where|when|but|while|as|and|or){_ITEM})*(?:,? (?:and|or|&) (?:the )?{_ITEM})"
     r"(?=[,.;:!?)]|$| (?:were|are|is|was|in|on|at|for|with|to|who|which|that|from|by)\b)"
 )
-_LEFT = re.compile(r"(?:(?:[A-Z0-9][\w'’.&-]*(?: [A-Z0-9][\w'’.&-]*){0,4}|[\w-]+), )+(?:(?:and|or|&) )?$")
+_LEFT = lazy_regex(r"(?:(?:[A-Z0-9][\w'’.&-]*(?: [A-Z0-9][\w'’.&-]*){0,4}|[\w-]+), )+(?:(?:and|or|&) )?$")
 
 
 def enumeration(sentence: str, start: int, end: int) -> tuple[int, int]:
@@ -202,18 +203,18 @@ def clean_sentence(sentence: str) -> str:
     return _NOTED.sub("", " ".join((text[marker.end() :] if marker else text).split()))
 
 
-_ANAPHOR = re.compile(
+_ANAPHOR = lazy_regex(
     r"(?:This|These|That|Those|It|Its|They|Their|Such|Returns?|Defaults?|Raised|Raises|Use this|"
     r"The (?:default|value|name))\b"
 )
-IDENTIFIER: Final = re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
-_COMMAND = re.compile(rf"{IDENTIFIER.pattern}|\w\(|\b[A-Z]{{3,}} [A-Z]{{3,}}\b|(?:^|\s)--?[a-z]{{2,}}|\buse [a-z]+\b")
-_CONTINUES = re.compile(
+IDENTIFIER: Final = lazy_regex(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
+_COMMAND = lazy_regex(rf"{IDENTIFIER.pattern}|\w\(|\b[A-Z]{{3,}} [A-Z]{{3,}}\b|(?:^|\s)--?[a-z]{{2,}}|\buse [a-z]+\b")
+_CONTINUES = lazy_regex(
     r"(?:Next|With (?:this|that)|If (?:you do|so|not)|Similarly|The same way|In the above|Nevertheless|After that|"
     r"Then|This|These|That|Those|It|Its|They|Their|Such|So|But|And|Also|However|Instead|Otherwise|In this case|"
     r"In (?:that|these|those) cases?|For example|Therefore|Thus|Because of (?:this|that)|To do (?:this|that|so))\b"
 )
-_NUMBERED = re.compile(r"(?:(?:chapter|appendix|section|part)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*\.\s+", re.IGNORECASE)
+_NUMBERED = lazy_regex(r"(?:(?:chapter|appendix|section|part)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*\.\s+", re.IGNORECASE)
 
 
 def leans_on(sentence: str) -> bool:
@@ -236,7 +237,7 @@ def leads_to_page(line: str) -> bool:
     return _LEADERS.search(line) is not None
 
 
-_ANNOUNCING = re.compile(
+_ANNOUNCING = lazy_regex(
     r"(?:There (?:is|are) (?:an?|one|two|three|four|several|some|many|various|different|important|other)\b|"
     r"(?:The|One|An?) (?:[\w-]+ ){0,3}(?:difference|reason|advantage|drawback|exception|limit)s? (?:is|are)\b)"
     r"[^,;:]{0,80}\.$"
@@ -280,7 +281,7 @@ def excerpt(sentence: str, said: str, limit: int = 500) -> str:
     return f"{'…' * (start > 0)}{sentence[start:end]}{'…' * (end < len(sentence))}"
 
 
-_ROW = re.compile(r"[a-z][a-z ]{1,30}: \S")
+_ROW = lazy_regex(r"[a-z][a-z ]{1,30}: \S")
 """A row of an infobox as documents hold it: `first lit: 3 September 1889`."""
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
+from ragways.core.text import lazy_regex
 from ragways.reading.values import countries
 
 Form = Literal["choice", "same", "both", "yes-no", "count", "list", "prose", "span"]
@@ -57,29 +58,29 @@ class Asked:
     listed: str = ""
 
 
-_AUXILIARY = re.compile(r"(?:are|is|was|were|do|does|did|have|has|had|can|could|will|would|should)\b ?", re.IGNORECASE)
-_BE = re.compile(r"(?:are|is|was|were) ", re.IGNORECASE)
-_NO_KIND = re.compile(
+_AUXILIARY = lazy_regex(r"(?:are|is|was|were|do|does|did|have|has|had|can|could|will|would|should)\b ?", re.IGNORECASE)
+_BE = lazy_regex(r"(?:are|is|was|were) ", re.IGNORECASE)
+_NO_KIND = lazy_regex(
     r"(?:from|in|of|at|on|by|to|for|with|known|made|born|the|"
     r"\w+(?:ed|ing|able)(?= (?:by|in|as|for|to|at|on|from|with|the|an?)\b))\b",
     re.IGNORECASE,
 )
 """How a claim begins that does not say what a thing is."""
-_KIND_BEHIND = re.compile(r" (?:an?|the) [a-z]+$")
-_NO_NAMES = re.compile(r"\b(?:it|there|to|i|you|we|they|he|she|need|use|possible|in|by|that)\b", re.IGNORECASE)
+_KIND_BEHIND = lazy_regex(r" (?:an?|the) [a-z]+$")
+_NO_NAMES = lazy_regex(r"\b(?:it|there|to|i|you|we|they|he|she|need|use|possible|in|by|that)\b", re.IGNORECASE)
 """What stands before names only in the middle of a sentence."""
-_WH = re.compile(r"(?:in |at |on |from |by |to )?(?:which|who|whom|whose|what|when|where)\b", re.IGNORECASE)
-_SET_BEFORE = re.compile(
+_WH = lazy_regex(r"(?:in |at |on |from |by |to )?(?:which|who|whom|whose|what|when|where)\b", re.IGNORECASE)
+_SET_BEFORE = lazy_regex(
     r"(?:between|out of|of|among) (.+? (?:and|or) .+?), ((?:which|who|what|whose)\b.+)", re.IGNORECASE
 )
-_OUT_OF = re.compile(r"(.+?),? (?:out of|between|among|of the two,?) (.+ (?:and|or) .+)", re.IGNORECASE)
-_OF_TWO = re.compile(
+_OUT_OF = lazy_regex(r"(.+?),? (?:out of|between|among|of the two,?) (.+ (?:and|or) .+)", re.IGNORECASE)
+_OF_TWO = lazy_regex(
     r"(?:which|who|what)(?: one)? (?:(?P<before>(?:is|was) the [a-z]+) of (?P<one>.+ (?:and|or) .+)|"
     r"of (?P<other>.+ (?:and|or) .+?) (?P<after>(?:is|was|were|has|had|came|died|did)\b.+))",
     re.IGNORECASE,
 )
-_JOINT = re.compile(r",? (?:and|or) ")
-_PLAIN = re.compile(r"[a-z'’-]+,?")
+_JOINT = lazy_regex(r",? (?:and|or) ")
+_PLAIN = lazy_regex(r"[a-z'’-]+,?")
 """A word that is no part of a name."""
 
 _LEAST = (
@@ -95,12 +96,12 @@ _DONE = (
     "lived?|have|has|had|been|is|was|the"
 )
 """Words that stand between a name and a word of degree."""
-_DIRECTION = re.compile(rf"\b(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\b", re.IGNORECASE)
-_HEAD = re.compile(rf"(.*?\b(?:{_LEAST}|{_MOST})\b),? ((?:the (?:[a-z]+ of )?)?[A-Z0-9\"“'].+ or .+)")
-_HEAD_SMALL = re.compile(rf"(.*?\b(?:{_LEAST}|{_MOST})\b) (.+ or .+)")
+_DIRECTION = lazy_regex(rf"\b(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\b", re.IGNORECASE)
+_HEAD = lazy_regex(rf"(.*?\b(?:{_LEAST}|{_MOST})\b),? ((?:the (?:[a-z]+ of )?)?[A-Z0-9\"“'].+ or .+)")
+_HEAD_SMALL = lazy_regex(rf"(.*?\b(?:{_LEAST}|{_MOST})\b) (.+ or .+)")
 """The same of a question without any capital letter."""
-_TAIL = re.compile(rf",?(?: (?:{_DONE}|{_LEAST}|{_MOST})\b)+[a-z ]*$")
-_THAN = re.compile(
+_TAIL = lazy_regex(rf",?(?: (?:{_DONE}|{_LEAST}|{_MOST})\b)+[a-z ]*$")
+_THAN = lazy_regex(
     rf"(?P<one>.+?) (?P<how>(?:(?:{_DONE}) )*(?:(?:{_LEAST}|{_MOST})(?: [a-z]+)? than|before|after)) "
     r"(?P<other>.+?)(?: (?:did|was|is|does|has))?$"
 )
@@ -108,12 +109,12 @@ _RELATIONS: Final = (
     "director|composer|performer|author|writer|founder|producer|singer|screenwriter|creator|artist|architect|developer|"
     "publisher|inventor|editor"
 )
-_RELATION = re.compile(
+_RELATION = lazy_regex(
     rf"\bwhose (?P<a>{_RELATIONS})\b|\b(?:has|have|had|with) (?:the |a |an )?(?P<b>{_RELATIONS})s?\b|"
     rf"\b(?P<c>{_RELATIONS})s? of\b|['’]s (?P<d>{_RELATIONS})\b|"
     rf"\bby (?:the|an?) (?:older|younger) (?P<e>{_RELATIONS})\b"
 )
-_EVENT = re.compile(
+_EVENT = lazy_regex(
     r"(?:the )?(birth|death|release|publication|form(?:ing|ation)|founding|foundation|opening|start) of "
 )
 _AT_AGE = r"\b(?:died|lived to) (?:at |be |to be )?(?:an? )?(?:older|younger)(?: age)?$"
@@ -132,28 +133,28 @@ _ATTRIBUTES: Final = tuple(
         ("age", r"\b(?:older|oldest|elder|eldest|younger|youngest|age)\b"),
     )
 )
-_YEAR = re.compile(r"1\d{3}|20\d\d")
-_NUMBER = re.compile(
+_YEAR = lazy_regex(r"1\d{3}|20\d\d")
+_NUMBER = lazy_regex(
     r"\b(?:(?:more|most|fewer|fewest|less|least|(?:greater|larger|higher|smaller|lower) (?:number|amount|count) of) "
     r"(?P<what>[a-z]+(?: [a-z]+)?)|"
     r"(?P<size>(?:larg|bigg|small|long|short|high|low|tall|heavi|light|deep|great|wid)(?:er|est))(?P<of> [a-z]+)?)\b"
 )
-_SAME = re.compile(r"\b(?:(?:the |a )?(?:same|common)|(?P<different>(?:a )?different)) (?P<noun>[a-z]+)", re.IGNORECASE)
+_SAME = lazy_regex(r"\b(?:(?:the |a )?(?:same|common)|(?P<different>(?:a )?different)) (?P<noun>[a-z]+)", re.IGNORECASE)
 _NOUNS: Final = {
     "nationality": "country", "nationalities": "country", "nation": "country", "countries": "country", "year": "",
     "occupation": "profession", "occupations": "profession", "professions": "profession", "job": "profession",
     "career": "profession", "states": "state", "kind": "profession", "type": "profession",
 }  # fmt: skip
 """Nouns behind "same" that are an attribute; a year is one of what the rest of the question says."""
-_OPEN = re.compile(r" or |\b(?:in|of|by|during|for|at|from|to|on) (?:which|what|whom)\b", re.IGNORECASE)
+_OPEN = lazy_regex(r" or |\b(?:in|of|by|during|for|at|from|to|on) (?:which|what|whom)\b", re.IGNORECASE)
 """What makes a question that begins like one for yes or no ask for something else."""
-_COUNT = re.compile(r"(?:how many|(?:what (?:is|was) the )?(?:total )?number of) (.+)", re.IGNORECASE)
-_PROSE = re.compile(
+_COUNT = lazy_regex(r"(?:how many|(?:what (?:is|was) the )?(?:total )?number of) (.+)", re.IGNORECASE)
+_PROSE = lazy_regex(
     r"(?:how(?! (?:many|much|old|long|tall|far|often|high|large|big|deep|fast|wide|heavy)\b)|why|describe|explain|"
     r"summari[sz]e|compare|discuss|outline|tell me about|in what way)\b",
     re.IGNORECASE,
 )
-_LIST = re.compile(
+_LIST = lazy_regex(
     r"(?:(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|\d+) |"
     r"(?:name|list|give|what are|what were|who are|who were) (?:me )?(?:all )?(?:of )?(?:the )?(?:\w+ )?"
     r"\w+(?<![su])s\b|"

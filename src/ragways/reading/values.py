@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ragways.core import dates
+from ragways.core.text import lazy_regex
 
 LONGEST: Final = 8_000
 """Characters of a text that are looked at."""
@@ -43,14 +44,14 @@ class Amount:
     end: int = 0
 
 
-_CENTURY = re.compile(r"\b(?:(early|mid|late)[ -])?(\d{1,2})(?:st|nd|rd|th)[ -]century\b( BC)?", re.IGNORECASE)
-_DECADE = re.compile(r"\b(?:(early|mid|late)[ -])?(1\d|20)(\d)0s\b", re.IGNORECASE)
-_OLD_YEAR = re.compile(
+_CENTURY = lazy_regex(r"\b(?:(early|mid|late)[ -])?(\d{1,2})(?:st|nd|rd|th)[ -]century\b( BC)?", re.IGNORECASE)
+_DECADE = lazy_regex(r"\b(?:(early|mid|late)[ -])?(1\d|20)(\d)0s\b", re.IGNORECASE)
+_OLD_YEAR = lazy_regex(
     r"(?:\b(?:in|c\.|ca\.|circa|about|around|AD|born|died|b\.|d\.|year|[–—(-]) ?)(\d{3})(?![\d,.]*\d)"
     r"(?! ?(?:%|km|m|kg|people|other|years|days|ft|feet|miles)\b)(?:( BC)| AD)?(?=\W|$)",
 )
-_YEAR_END = re.compile(r"(\d{4})[–-](\d{2})(?!\d)")
-_AROUND = re.compile(r"(?:\b(?:c|ca|circa|about|around|approx)\b\.?|~) ?$", re.IGNORECASE)
+_YEAR_END = lazy_regex(r"(\d{4})[–-](\d{2})(?!\d)")
+_AROUND = lazy_regex(r"(?:\b(?:c|ca|circa|about|around|approx)\b\.?|~) ?$", re.IGNORECASE)
 _PARTS: Final = {"early": (0, 0.4), "mid": (0.3, 0.7), "late": (0.6, 1), "": (0, 1)}
 _UNSURE: Final = 2
 """Years to either side that "about 1900" may mean."""
@@ -113,7 +114,7 @@ _UNITS: Final = {
     )
     for name in names.split()
 }
-_AMOUNT = re.compile(
+_AMOUNT = lazy_regex(
     r"(?<![\w.,])(?P<sign>[$€£])? ?"
     rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)|(?P<word>{'|'.join(_WORDS)})\b)"
     r"(?:[ -](?P<magnitude>hundred|thousand|million|billion|trillion)\b)?(?P<square> ?(?:square|sq\.?)(?= ))?"
@@ -209,11 +210,11 @@ def _table() -> dict[str, tuple[str, bool]]:
 
 
 _NAMES: Final = _table()
-_COUNTRY = re.compile(
+_COUNTRY = lazy_regex(
     rf"\b(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(?!\w|[ -]{{1,2}}languages?\b| Ocean\b|:)"
 )
-_IN_PLACE = re.compile(r"(?:\b(?:in|of|from|the|an?|at|to|and|near|across|\d{4})|[,(/–-]) ?$")
-_AMERICAN_GEORGIA = re.compile(r"\b(?:County|Atlanta|U\.S\.|United States|American)")
+_IN_PLACE = lazy_regex(r"(?:\b(?:in|of|from|the|an?|at|to|and|near|across|\d{4})|[,(/–-]) ?$")
+_AMERICAN_GEORGIA = lazy_regex(r"\b(?:County|Atlanta|U\.S\.|United States|American)")
 
 
 def countries(text: str) -> list[Country]:

@@ -24,7 +24,7 @@ from ragways.evaluation.run import Run, Variant, evaluate
 from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
 from ragways.evaluation.score import score_run
 from ragways.index.build import build_own
-from ragways.index.layers import check_layers
+from ragways.layers.table import check_layers
 from ragways.reproduce.by_type import TypeRow, type_rows
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.duels import ForcedDuel, LevelDuel, ask_forced, duels_by_level, published_rate

@@ -17,7 +17,7 @@ from ragways.core.runtime import together
 from ragways.core.step import Step
 from ragways.core.trace import current_span, span
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Found, Hit, Hits, Piece, Query, ranked
-from ragways.index.words import terms
+from ragways.layers.words import terms
 from ragways.models.call import Call, Message, Reply, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.task import FENCE_RULE, Prompt, fence

@@ -13,7 +13,7 @@ from ragways.core.markdown import Claim, claims
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Origin, Piece, Query
-from ragways.index.words import terms
+from ragways.layers.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
 from ragways.models.embed import reads
 from ragways.models.task import Outcome, Task

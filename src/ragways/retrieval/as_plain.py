@@ -24,7 +24,6 @@ def result_data(result: Result) -> dict[str, Any]:
         "paradigm": result.paradigm,
         "settings": dict(result.settings),
         "where": result.where,
-        "shards": result.shards,
         "prompts": result.prompts,
         "prompt_hashes": result.trace.prompts,
         "answer": text,

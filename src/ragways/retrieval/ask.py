@@ -18,7 +18,7 @@ from ragways.core.step import Step
 from ragways.core.stream import OnText, current_stream, streaming
 from ragways.core.text import counted
 from ragways.core.trace import Budget, Span, Usage, span, spending
-from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Query, answer_html, shortened
+from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Origin, Query, answer_html, shortened
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
@@ -89,8 +89,6 @@ class Result:
     """The preset of prompts it was answered by."""
     where: str = ""
     """The filter of documents it was answered under."""
-    shards: str = ""
-    """Where not all shards of the index could be asked, how many were: `4 of 5 shards answered: …`."""
 
     @property
     def usage(self) -> Usage:
@@ -103,9 +101,10 @@ class Result:
     @property
     def route(self) -> Decision | None:
         """Which way the router took and why; None where the question was asked in one way from the start."""
+        if not (attached := [found for step in self.trace.walk() for found in step.attachments]):
+            return None
         from ragways.retrieval.routing.router import Decision
 
-        attached = (found for step in self.trace.walk() for found in step.attachments)
         return next((found for found in attached if isinstance(found, Decision)), None)
 
     def __repr__(self) -> str:
@@ -168,7 +167,7 @@ async def ask(
             answer = await with_support(use.reader, answer)
         if (stream := current_stream()) is not None:
             stream.end(answer.full_text, answer.shown_evidence)
-    return Result(question, name, chosen, answer, trace, use.prompts, use.index.where, use.index.shard_note)
+    return Result(question, name, chosen, answer, trace, use.prompts, use.index.where)
 
 
 async def retrieve(
@@ -191,15 +190,17 @@ async def retrieve(
         return Hits(Query(question))
     with retrieval_only(), spending(budget), span(name):
         found = await step(Query(question))
+    sources: tuple[Origin, ...] = ()
     if isinstance(found, Answer):
         found = found.evidence
     if isinstance(found, Evidence):
-        found = found.hits
+        found, sources = found.hits, found.sources
     if not isinstance(found, Hits):
         raise UsageError(f"{name} gives {type(found).__name__}, not Hits", "end it with a step that gives Hits")
     _check_documents(use, name, found)
-    spans = [(hit.piece.document, hit.piece.start, hit.piece.end) for hit in found]
-    return replace(found, sources=tuple(use.index.origins(spans)), shards=use.index.shard_note)
+    # Evidence is the first of its hits.
+    rest = [(hit.piece.document, hit.piece.start, hit.piece.end) for hit in found.items[len(sources) :]]
+    return replace(found, sources=(*sources, *use.index.origins(rest)))
 
 
 def _filtered(use: Resources, paradigm: object, where: str | None) -> Resources:

@@ -19,7 +19,7 @@ from ragways.core.step import Step
 from ragways.core.text import counted
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ranked
-from ragways.index.words import terms
+from ragways.layers.words import terms
 from ragways.models.client import RULE_INSTEAD
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.answer import answer
@@ -31,8 +31,8 @@ from ragways.retrieval.retrieve import pack
 from ragways.tasks.graph import POINTS, PointsInput, RatedPoint, RatedPoints, Rater, ShownReport
 
 if TYPE_CHECKING:
-    from ragways.index.communities.reader import Community
-    from ragways.index.communities.report import CommunityReport
+    from ragways.layers.communities.read import Community
+    from ragways.layers.communities.report import CommunityReport
 
 
 RELATIONS, CHUNKS = 40, 100
@@ -106,8 +106,7 @@ def _level(use: Resources, tokens: int) -> int:
 async def _by_nearness(use: Resources, query: Query, there: Sequence[Community]) -> list[Community]:
     """By cosine of their reports; behind them, those that have no vector, by the words they share with the question."""
     vector = await use.embed_question(query.text)
-    vectors = use.index.communities.vectors
-    cosines = dict(vectors.search(vector, len(vectors))) if vectors is not None else {}
+    cosines = dict(use.index.communities.nearest(vector, None))
     wanted = set(terms(query.text))
 
     def nearness(community: Community) -> float:

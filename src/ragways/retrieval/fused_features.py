@@ -25,15 +25,15 @@ surroundings hold most of what the question asks, then those that come first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragways.core.language import folded_words, unspaced_words
 from ragways.core.types import Hit, Hits, Piece
-from ragways.index.graph.names import STOP, split_title
-from ragways.index.words import terms
+from ragways.layers.graph.names import STOP, split_title
+from ragways.layers.protocols import sureness
+from ragways.layers.words import terms
 from ragways.models.embed import reads
 from ragways.retrieval.resources import Resources
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ragways.index.graph.reader import Graph, GraphEntity
+    from ragways.layers.protocols import Graph, GraphEntity, Leading
 
 
 _WORD = re.compile(r"\w+")
@@ -105,67 +105,32 @@ class Bridge(NamedTuple):
 
 def bridges(graph: Graph, cover: Cover, sources: Sequence[Piece]) -> list[Bridge]:
     """All bridges from these passages to others."""
-    near = _neighbours(graph, [piece.id for piece in sources])
-    known = graph.entities({graph.ids.id(node) for found in near.values() for node in found}, described=False)
-    return [bridge for piece in sources for bridge in _from(graph, cover, piece, near[piece.id], known)]
+    near = graph.leading([piece.id for piece in sources], SHARED, LONG)
+    known = graph.entities({id for found in near.values() for id in found}, described=False)
+    return [bridge for piece in sources for bridge in _from(cover, piece, near[piece.id], known)]
 
 
-Leading = dict[int, list[tuple[str, bool]]]
-"""Entities by number, each with the passages that it leads to, and whether those are about it."""
-
-
-def _neighbours(graph: Graph, chunks: Sequence[str]) -> dict[str, Leading]:
-    """Of each passage the entities that it names, its own aside, with the other passages they lead to."""
-    import numpy as np
-
-    found: dict[str, Leading] = {chunk: {} for chunk in chunks}
-    links = [(chunk, node, others, own) for chunk in found for node, others, own in _leading_on(graph, chunk)]
-    if not links:
-        return found
-    ids = iter(graph.chunks.take(np.concatenate([others for _, _, others, _ in links]) - graph.first_chunk))
-    for chunk, node, _, own in links:
-        found[chunk][node] = list(zip(islice(ids, len(own)), own.tolist(), strict=True))
-    return found
-
-
-def _leading_on(graph: Graph, chunk: str) -> Iterator[tuple[int, NDArray[np.integer], NDArray[np.bool_]]]:
-    """Entities that a passage names, its own aside; of each the other passages that name it, and which are about it."""
-    from ragways.index.graph.contents import ABOUT
-
-    minimum = ABOUT + 1  # what the first mention in an entity's own article weighs
-    place = graph.places.get(chunk)
-    if place is None:
-        return
-    nodes, heard = graph.passages.neighbours(place)
-    for node in nodes[heard < minimum].tolist():
-        others, weights = graph.passages.neighbours(node)
-        own = weights >= minimum
-        if len(others) > SHARED:
-            others, own = others[own][:LONG], own[own][:LONG]
-        there = others != place
-        if there.any():
-            yield node, others[there], own[there]
-
-
-def _from(graph: Graph, cover: Cover, piece: Piece, near: Leading, known: dict[str, GraphEntity]) -> Iterator[Bridge]:
+def _from(
+    cover: Cover, piece: Piece, near: Mapping[str, Sequence[Leading]], known: Mapping[str, GraphEntity]
+) -> Iterator[Bridge]:
     # The passage's own name stands everywhere in it and tells nothing.
     titled, weights = cover.of(piece.title), cover.weights.tolist()
     wanted = [0.0 if held else weight for held, weight in zip(titled, weights, strict=True)]
     links = []
-    for node in near:
-        entity = known[graph.ids.id(node)]
+    for id in near:
+        entity = known[id]
         span = _span(piece.text, entity)
         if span is not None:
             start, end = span
             around = f"{piece.text[max(0, start - BEFORE) : start]} {piece.text[end : end + AFTER]}"
             held = zip(wanted, cover.of(around), cover.of(entity.name), strict=True)
             share = sum(weight for weight, here, named in held if here and not named)
-            links.append((-share, start, entity.id, node, entity.name))
+            links.append((-share, start, id, entity.name))
     place = 0
-    for _, _, _, node, name in sorted(links):
-        for target, own in near[node]:
+    for _, _, id, name in sorted(links):
+        for target, own in near[id]:
             yield Bridge(piece.id, target, name, place, own)
-        place += any(own for _, own in near[node])
+        place += any(own for _, own in near[id])
 
 
 def _span(text: str, entity: GraphEntity) -> tuple[int, int] | None:
@@ -270,10 +235,8 @@ class Candidates:
         """A row for each of `pieces`, a column for each of `FEATURES`; `read` is left for the reader to say."""
         import numpy as np
 
-        from ragways.index.graph.retrieve import question_seeds, sureness
-
         ids = list(self.pieces)
-        sure = sureness(question_seeds(self._use.index.graph, self._hits.query.text))
+        sure = sureness(self._use.index.graph.question_seeds(self._hits.query.text))
         walk = {hit.piece.id: sure * _rank(hit, "linked") for hit in self._hits.items}
         agreed = {hit.piece.id: (_rank(hit, "words") + _rank(hit, "dense")) / 2 for hit in self._hits.items}
         named = {id for id, piece in self._sources.items() if self._is_named(piece)}
@@ -322,13 +285,10 @@ class Candidates:
         """
         import numpy as np
 
-        vectors = self._use.index.vectors
-        rows = vectors.places(ids)
-        near = np.zeros(len(ids))
         if not reads(self._use.embedder, self._hits.query.text):
-            return near
-        known = [n for n, id in enumerate(ids) if id in rows]
-        near[known] = vectors.matrix.take([rows[ids[n]] for n in known]) @ self._vector
+            return np.zeros(len(ids))
+        cosines = self._use.index.vectors.cosines(self._vector, ids)
+        near = np.array([cosines.get(id, 0.0) for id in ids])
         return near / max(float(near.max()), 1e-6)
 
 

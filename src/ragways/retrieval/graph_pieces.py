@@ -6,22 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ragways.core.types import Found, Hit, Hits, Piece, Query
-from ragways.index.graph.reader import Graph, GraphEntity, Triplet
-from ragways.index.graph.relations import DESCRIPTION
+from ragways.layers.graph.relations import DESCRIPTION
+from ragways.layers.protocols import GraphEntity, Triplet
 from ragways.models.tokens import count_each
 from ragways.retrieval.resources import Resources
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ragways.index.graph.relations import Ints
-
-    Floats = NDArray[np.float64]
-
 
 Scores = tuple[tuple[str, float], ...]
 """Ids with scores, best first."""
@@ -56,77 +47,6 @@ def rounded(scored: Iterable[tuple[str, float]]) -> Scores:
     return tuple((id, round(score, 6)) for id, score in islice(scored, SHOWN))
 
 
-def of_ends(graph: Graph, numbers: Ints, nodes: Ints, *scores: Iterable[float]) -> list[tuple[Floats, Floats]]:
-    """Of each of several scores of these entities, that of the subject and of the object of each of these relations;
-    0 for an entity that is none of them.
-    """
-    import numpy as np
-
-    order = np.append(np.argsort(nodes), len(nodes))
-    known = np.append(nodes, -1)[order]
-    arrays = graph.relation_arrays
-    places = []
-    for ends in (arrays.subjects.take(numbers), arrays.objects.take(numbers)):
-        at = np.searchsorted(known[:-1], ends)
-        places.append(np.where(known.take(at) == ends, order.take(at), len(nodes)))
-    held = [np.array([*each, 0.0]) for each in scores]
-    return [(each.take(places[0]), each.take(places[1])) for each in held]
-
-
-STATED = 20_000
-"""Places where relations are stated that are looked at: a relation of two hubs is stated all over a large corpus."""
-
-
-def summed(chunks: Ints, which: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
-    """Each chunk once, where it stands first, and all of its scores in sum: to the last bit, whatever their order.
-    `which`: of each place of `chunks`, which of the scores is its own.
-    """
-    import numpy as np
-
-    ranks = np.empty(len(scores), dtype=np.int64)
-    ranks[np.argsort(scores)] = np.arange(len(scores))
-    order = np.argsort(chunks * len(scores) + ranks.take(which))  # the smallest are added first
-    known = chunks.take(order)
-    begins = np.flatnonzero(np.diff(known, prepend=-1))
-    if not len(begins):
-        return known, order, scores[:0]
-    total = np.add.reduceat(scores.take(which.take(order)), begins)
-    return known.take(begins), np.minimum.reduceat(order, begins), total
-
-
-def leading(keys: Sequence[Floats], count: int) -> Ints:
-    """The places of the `count` that are largest by the first of these keys, and of equal ones by the next; and of all
-    that equal the last of them. In no order, which the caller must make.
-    """
-    import numpy as np
-
-    found: list[Ints] = []
-    able = np.arange(len(keys[0]))
-    for key in keys:
-        if not 0 < count < len(able):
-            break
-        values = key.take(able)
-        border = np.partition(values, -count)[-count]
-        above = able[values > border]
-        found.append(above)
-        count, able = count - len(above), able[values == border]
-    return np.concatenate([*found, able[: len(able) if count > 0 else 0]])
-
-
-def naming(graph: Graph, entity: str, limit: int) -> list[int]:
-    """The chunks that name an entity, by number: its own article's and those that name it most first."""
-    import numpy as np
-
-    places, weights = graph.passages.neighbours(graph.ids[entity])
-    if 0 < limit < len(weights):
-        # A hub is named all over the corpus: only those that may be among the first are sorted.
-        border = weights.max() if limit == 1 else np.partition(weights, -limit)[-limit]
-        chosen = np.flatnonzero(weights >= border)
-        places, weights = places[chosen], weights[chosen]
-    order = np.argsort(-weights, kind="stable")[:limit]
-    return [node - graph.first_chunk for node in places[order].tolist()]
-
-
 T = TypeVar("T")
 
 _TEMPORAL = re.compile(
@@ -156,13 +76,8 @@ def said(triplet: Triplet) -> str:
 
 def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: int = DESCRIPTION) -> dict[str, Piece]:
     """Triplets as pieces, by id. Their place is the first chunk that states them."""
-    import numpy as np
-
     rows = {triplet.id: triplet for triplet in triplets}
-    graph = use.index.graph
-    chunks, which = graph.relation_arrays.sources(graph.relation_arrays.numbers(list(rows)))
-    ids, (stated, first) = list(rows), np.unique(which, return_index=True)
-    places = dict(zip((ids[row] for row in stated.tolist()), graph.chunks.take(chunks[first]), strict=True))
+    places = use.index.graph.first_chunks(rows)
     texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
 
@@ -175,7 +90,7 @@ def entity_pieces(use: Resources, entities: Iterable[GraphEntity], *, described:
     """
     rows = {entity.id: entity for entity in entities if entity.type or entity.description}
     graph = use.index.graph
-    places = {id: graph.chunks[chunks[0]] for id in rows if (chunks := naming(graph, id, 1))}
+    places = {id: chunks[0] for id in rows if (chunks := graph.naming(id, 1))}
     texts = {
         id: _with(f"{row.name} — is — {row.type}" if row.type else row.name, row.description, described)
         for id, row in rows.items()

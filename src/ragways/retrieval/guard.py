@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import chain, count
+from itertools import count
 from typing import Annotated
 
 from pydantic import Field
@@ -70,7 +70,9 @@ class GuardedHits:
 
 
 def guarded(hits: Hits, settings: GuardSettings, sources: Mapping[str, str]) -> GuardedHits:
-    """The hits without those that the settings hold back. `sources` are the keys of documents, by id."""
+    """The hits without those that the settings hold back. `sources` are the keys of documents, by id, which only
+    patterns of sources need.
+    """
     if settings.trust:
         hits = _trusted(hits, settings.trust, sources)
     ranks = [rank for rank, hit in enumerate(hits.items[:COMPARED]) if hit.piece.kind in _VERBATIM]
@@ -117,13 +119,14 @@ class _Groups:
 
     def __init__(self, question: str, pieces: Sequence[Piece], settings: GuardSettings) -> None:
         self._pieces, self._settings = pieces, settings
-        self._alike, self._echoes = _compared(question, [piece.text for piece in pieces], settings)
+        asked, *self._words = _bits([set(folded_words(text)) for text in (question, *(piece.text for piece in pieces))])
+        most = settings.echo * asked.bit_count() - _ROUNDING
+        self._echoes = [asked.bit_count() >= FEWEST and (asked & words).bit_count() >= most for words in self._words]
         self._more: dict[int, int] = {}
 
     def held_by(self, place: int) -> str:
         """The id of the piece for whose sake this one is held back; nothing where it may stay."""
-        alike = self._alike[place]
-        group = next((first for first in self._more if self._are_copies(place, first, alike[first])), None)
+        group = next((first for first in self._more if self._are_copies(place, first)), None)
         if group is None:
             self._more[place] = 0
             return ""
@@ -133,39 +136,36 @@ class _Groups:
     def duplicates(self) -> dict[str, int]:
         return {self._pieces[first].id: more for first, more in self._more.items() if more}
 
-    def _are_copies(self, place: int, first: int, alike: bool) -> bool:
+    def _are_copies(self, place: int, first: int) -> bool:
         if self._echoes[place] and self._echoes[first]:
             # A long article on what is asked names it in many places: only echoes of other documents are copies of it.
             return self._pieces[place].document != self._pieces[first].document
-        return alike and not _overlap(self._pieces[place], self._pieces[first])
+        return self._are_alike(place, first) and not _overlap(self._pieces[place], self._pieces[first])
+
+    def _are_alike(self, place: int, first: int) -> bool:
+        """Whether the two share enough words."""
+        one, other = self._words[place], self._words[first]
+        counts, alike = (one.bit_count(), other.bit_count()), self._settings.alike
+        # Shared words are this share of all words of the two.
+        enough = alike / (1 + alike) * sum(counts) - _ROUNDING
+        return min(counts) >= FEWEST and (one & other).bit_count() >= enough
 
 
-def _compared(question: str, texts: Sequence[str], settings: GuardSettings) -> tuple[list[list[bool]], list[bool]]:
-    """Whether each two of the texts share enough words to be near-duplicates; and which texts echo the question."""
-    import numpy as np
-
-    words = [set(folded_words(text)) for text in (question, *texts)]
-    numbers = dict(zip(set().union(*words), count(), strict=False))
-    counts = np.array([len(each) for each in words])
-    rows = np.repeat(np.arange(len(words)), counts)
-    columns = np.fromiter(map(numbers.__getitem__, chain.from_iterable(words)), np.int64, len(rows))
-    shared = np.zeros((len(words), len(words)))
-    for first in range(0, len(numbers), _AT_ONCE):
-        here = np.flatnonzero((columns >= first) & (columns < first + _AT_ONCE))
-        held = np.zeros((len(words), min(_AT_ONCE, len(numbers) - first)), dtype=np.float32)
-        held[rows[here], columns[here] - first] = 1
-        shared += held @ held.T
-    asked, of_texts = int(counts[0]), counts[1:]
-    fewer, both = np.minimum.outer(of_texts, of_texts), np.add.outer(of_texts, of_texts)
-    # Shared words are this share of all words of the two.
-    enough = shared[1:, 1:] >= settings.alike / (1 + settings.alike) * both - _ROUNDING
-    echoes = (shared[0, 1:] >= settings.echo * asked - _ROUNDING) & (asked >= FEWEST)
-    return (enough & (fewer >= FEWEST)).tolist(), echoes.tolist()
+def _bits(texts: Sequence[set[str]]) -> list[int]:
+    """Each text with a bit set for each of its words."""
+    numbers = dict(zip(set().union(*texts), count(), strict=False))
+    size = len(numbers) // 8 + 1
+    found = []
+    for words in texts:
+        bits = bytearray(size)
+        for word in words:
+            number = numbers[word]
+            bits[number >> 3] |= 1 << (number & 7)
+        found.append(int.from_bytes(bits, "little"))
+    return found
 
 
 _ROUNDING = 1e-9
-_AT_ONCE = 1 << 14
-"""Words whose texts are told at once: pieces may be whole books."""
 
 
 def _overlap(one: Piece, other: Piece) -> bool:

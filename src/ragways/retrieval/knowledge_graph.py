@@ -11,10 +11,10 @@ from ragways.core.step import Step, fuse
 from ragways.core.text import counted
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
-from ragways.index.graph.names import fold, tokens
-from ragways.index.graph.reader import Graph
-from ragways.index.vectors import Scored
-from ragways.index.words import terms
+from ragways.layers.graph.names import fold
+from ragways.layers.layer import Scored
+from ragways.layers.protocols import Graph
+from ragways.layers.words import terms
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import EntityScores, by_date, hits_of, rounded, said, triplet_pieces
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 _NEARBY = 5
 """Passages whose entities a walk starts from where the question names none."""
-_SAME = 1.0
-"""Two vectors of one text have a cosine of 1 give or take their rounding, which must not decide on an order."""
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """How alike entities of the graph are to some names: the best cosine of any; 1 for an entity of that very name."""
+    """How alike entities of the graph are to some names: the best cosine of any; 1 for an entity of that very name.
+    `vectors` are those of the names, None where entities have none.
+    """
 
     graph: Graph
     names: tuple[str, ...]
@@ -43,33 +43,29 @@ class Likeness:
 
     @cached_property
     def exact(self) -> dict[str, float]:
-        """Entities called so, each 1; where the graph has no vectors, those whose names hold its words as well."""
+        """Entities called so, each 1; where they have no vectors, those whose names hold its words as well."""
         found: dict[str, float] = {}
         for name in self.names:
             found |= dict.fromkeys(self.graph.named(name), 1.0)
-            if self.graph.vectors is None:
+            if self.vectors is None:
                 found |= {id: max(score, found.get(id, 0.0)) for id, score in matching(self.graph, name)}
         return found
 
     def nearest(self, k: int, minimum: float) -> Scored:
         """The k nearest entities of each name that are more than `minimum` alike. Seen twice, the best score counts."""
         found = dict(self.exact)
-        if self.graph.vectors is not None and self.vectors is not None:
-            for near in self.graph.vectors.searches(self.vectors, k, minimum=minimum, most=_SAME):
-                for id, score in near:
-                    if score > minimum:
-                        found[id] = max(score, found.get(id, score))
+        for vector in self.vectors if self.vectors is not None else ():
+            for id, score in self.graph.nearest(vector, k, minimum):
+                if score > minimum:
+                    found[id] = max(score, found.get(id, score))
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def of(self, ids: Collection[str]) -> dict[str, float]:
         """The likeness of these entities; 0 for one that has no vector and another name."""
         known = {id: self.exact.get(id, 0.0) for id in ids}
-        held = self.graph.vectors
-        places = held.places(ids) if held is not None else {}
-        if held is not None and self.vectors is not None and places:
-            scores = (held.matrix.take(list(places.values())) @ self.vectors.T).max(axis=1)
-            for id, score in zip(places, scores.tolist(), strict=True):
-                known[id] = max(known[id], min(score, _SAME))
+        for vector in self.vectors if self.vectors is not None else ():
+            for id, score in self.graph.cosines(vector, ids).items():
+                known[id] = max(known[id], score)
         return known
 
 
@@ -89,7 +85,7 @@ class Seeds:
 async def likeness(use: Resources, names: Sequence[str]) -> Likeness:
     """How alike entities are to these names: by name, and by meaning where the graph has vectors of entities."""
     graph = use.index.graph
-    return Likeness(graph, tuple(names), None if graph.vectors is None else await use.embed(names))
+    return Likeness(graph, tuple(names), await use.embed(names) if graph.has_vectors else None)
 
 
 async def entities_nearby(use: Resources, question: str, limit: int, minimum: float) -> Scored:
@@ -140,12 +136,7 @@ def look_up(graph: Graph, name: str, limit: int = 5) -> list[tuple[str, str]]:
 
 def matching(graph: Graph, name: str, limit: int = 5) -> Scored:
     """Entities with a name or alias that holds all words of this one; the score is the share of it that they are."""
-    words = set(tokens(name))
-    found = []
-    for id, entity in graph.entities(graph.with_words(set(fold(name).split())), described=False).items():
-        lengths = [len(own) for own in map(tokens, (entity.name, *entity.aliases)) if words <= set(own)]
-        found += [(id, len(words) / min(lengths))] if lengths else []
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+    return graph.matching(fold(name).split(), limit)
 
 
 def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -> Step[Query, Hits]:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from annotated_types import Ge
 
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
-from ragways.index.graph.reader import Triplet
-from ragways.index.graph.relations import DESCRIPTION
-from ragways.index.vectors import Scored
-from ragways.index.words import terms
+from ragways.layers.graph.relations import DESCRIPTION
+from ragways.layers.layer import Scored
+from ragways.layers.protocols import Triplet
+from ragways.layers.words import terms
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
-    STATED,
     by_date,
     cut,
     entity_pieces,
     hits_of,
     in_turn,
     interleaved,
-    leading,
-    naming,
-    of_ends,
     triplet_pieces,
 )
 from ragways.retrieval.knowledge_graph import known_names, likeness
@@ -40,7 +35,6 @@ from ragways.tasks.search import (
     KeywordsInput,
 )
 
-T = TypeVar("T")
 Mode = Literal["local", "global", "hybrid", "mix"]
 
 EDGES = 200
@@ -51,17 +45,13 @@ AROUND, NEARBY, WORDED = 10, 100, 100
 """Where relations have no vectors: chunks near a theme, entities in them, and relations between these to look at."""
 
 
-Numbered = list[tuple[int, float]]
-"""Relations by number, with scores."""
-
-
 @dataclass(frozen=True, slots=True)
 class Level:
     """What the keywords of one level led to, each best first."""
 
     name: str
     entities: Scored
-    relations: Numbered
+    relations: Scored
     chunks: Scored
 
 
@@ -105,18 +95,14 @@ async def keywords(use: Resources, question: str) -> Keywords:
 
 async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, minimum: float) -> Level:
     """The entities nearest the keywords, the relations that touch them, and the chunks that speak of both."""
-    import numpy as np
-
     graph = use.index.graph
     alike = await likeness(use, low)
     entities = alike.nearest(top, minimum)[:top]
     score = dict(entities)
-    nodes = graph.ids.of(score)
-    numbers = graph.relation_arrays.touching(nodes, EDGES)
-    near = np.maximum(*of_ends(graph, numbers, nodes, score.values())[0])
-    ties = graph.relation_arrays.ranks(numbers)
-    best = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -near))[:top]
-    relations = list(zip(numbers[best].tolist(), near[best].tolist(), strict=True))
+    edges = graph.edges(score, EDGES)
+    near = {edge.id: max(score.get(edge.subject, 0.0), score.get(edge.object, 0.0)) for edge in edges}
+    edges.sort(key=lambda edge: (-near[edge.id], -edge.weight, edge.id))
+    relations = [(edge.id, near[edge.id]) for edge in edges[:top]]
     return Level("local", entities, relations, _chunks(use, entities, relations, k))
 
 
@@ -124,33 +110,27 @@ async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, m
     """The relations nearest the keywords, their end points, and the chunks that state them."""
     graph = use.index.graph
     theme = ", ".join(high)
-    if graph.relation_vectors is not None:
-        nearest = graph.nearest_relations(await use.embed_question(theme), top, minimum)
-        numbers = graph.relation_arrays.numbers([id for id, _ in nearest]).tolist()
-        relations = [(number, score) for number, (_, score) in zip(numbers, nearest, strict=True)]
+    if graph.has_relation_vectors:
+        relations = graph.nearest_relations(await use.embed_question(theme), top, minimum)
     else:
         relations = (await _by_words(use, theme))[:top]
+    rows = graph.relations([id for id, _ in relations], described=False)
     ends: dict[str, float] = {}
-    for number, score in relations:
-        for end in (graph.relation_arrays.subjects[number], graph.relation_arrays.objects[number]):
-            ends.setdefault(graph.ids.id(end), score)
+    for id, score in relations:
+        for end in (rows[id].subject, rows[id].object) if id in rows else ():
+            ends.setdefault(end, score)
     return Level("global", list(ends.items())[:top], relations, _chunks(use, [], relations, k))
 
 
-async def _by_words(use: Resources, theme: str) -> Numbered:
+async def _by_words(use: Resources, theme: str) -> Scored:
     """Relations around the chunks nearest a theme, by the share of the theme's words that they hold."""
-    import numpy as np
-
     graph = use.index.graph
     around = use.index.vectors.search(await use.embed_question(theme), AROUND)
     named = [id for id, _ in graph.mentioned([id for id, _ in around], NEARBY)]
     wanted = set(terms(theme))
-    numbers = graph.relation_arrays.between(graph.ids.of(named), WORDED)
-    rows = graph.relations_at(numbers.tolist())
-    shared = np.array([len(wanted & _terms(rows[number])) for number in numbers.tolist()], dtype=np.int64)
-    order = np.lexsort((graph.relation_arrays.ranks(numbers), -graph.relation_arrays.weights[numbers], -shared))
-    best = zip(numbers[order].tolist(), shared[order].tolist(), strict=True)
-    return [(number, count / len(wanted)) for number, count in best if count]
+    shared = [(len(wanted & _terms(row)), row) for row in graph.induced(named, WORDED)]
+    shared.sort(key=lambda pair: (-pair[0], -pair[1].weight, pair[1].id))
+    return [(row.id, count / len(wanted)) for count, row in shared if count]
 
 
 def _terms(triplet: Triplet) -> set[str]:
@@ -158,22 +138,10 @@ def _terms(triplet: Triplet) -> set[str]:
     return set(terms(f"{triplet.text} {triplet.description[:DESCRIPTION]}"))
 
 
-def _chunks(use: Resources, entities: Scored, relations: Numbered, k: int) -> Scored:
+def _chunks(use: Resources, entities: Scored, relations: Scored, k: int) -> Scored:
     """Source chunks, by the scores of the best entities they name and of all relations they state: the k best."""
-    import numpy as np
-
-    graph = use.index.graph
-    total: dict[int, float] = defaultdict(float)
-    for id, score in entities[:NAMED]:
-        for chunk in naming(graph, id, MENTIONS):
-            total[chunk] += score
-    numbers = np.array([number for number, _ in relations], dtype=np.int64)
-    stating, which = graph.relation_arrays.sources(numbers, STATED)
-    for chunk, place in zip(stating.tolist(), which.tolist(), strict=True):
-        total[chunk] += relations[place][1]
-    chunks, scores = list(total), np.array(list(total.values()))
-    best = ((graph.chunks[chunks[place]], float(scores[place])) for place in leading((scores,), k).tolist())
-    return sorted(best, key=lambda pair: (-pair[1], pair[0]))[:k]
+    found = use.index.graph.sources(relations, k, entities=entities[:NAMED], mentions=MENTIONS)
+    return [(source.chunk, source.score) for source in found]
 
 
 def _merged(
@@ -183,12 +151,11 @@ def _merged(
     entities = _union([(level.name, level.entities) for level in levels], top)
     relations = _union([(level.name, level.relations) for level in levels], top)
     chunks = _union([(level.name, level.chunks) for level in levels], k)
-    triplets = graph.relations_at(relations)
-    rows = {row.id: row for row in triplets.values()}
+    rows = graph.relations(relations)
     known = graph.entities(entities)
     kinds = (
         (entity_pieces(use, [known[id] for id in entities]), entities),
-        (triplet_pieces(use, rows.values()), {triplets[number].id: found for number, found in relations.items()}),
+        (triplet_pieces(use, rows.values()), relations),
         (use.index.pieces(chunks), chunks),
     )
     hits = [
@@ -199,10 +166,10 @@ def _merged(
     return interleaved(query, (hits[2], by_date(query.text, hits[1], lambda hit: rows[hit.piece.id]), hits[0]))
 
 
-def _union(lists: Iterable[tuple[str, Sequence[tuple[T, float]]]], limit: int) -> dict[T, tuple[float, str]]:
+def _union(lists: Iterable[tuple[str, Scored]], limit: int) -> dict[str, tuple[float, str]]:
     """Things merged in turn, each once, with its score and level where it came first."""
     turns = in_turn([[(id, (score, level)) for id, score in scored] for level, scored in lists])
-    first: dict[T, tuple[float, str]] = {}
+    first: dict[str, tuple[float, str]] = {}
     for id, found in turns:
         first.setdefault(id, found)
     return dict(list(first.items())[:limit])

@@ -12,22 +12,17 @@ from ragways.core.step import Step, fuse
 from ragways.core.text import counted
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
-from ragways.index.graph.reader import Graph, Triplet
-from ragways.index.pagerank import Links
+from ragways.layers.protocols import Triplet
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
-    STATED,
     EntityScores,
     GraphWalk,
     by_date,
     entity_pieces,
     hits_of,
     interleaved,
-    leading,
-    of_ends,
     rounded,
     said,
-    summed,
     triplet_pieces,
 )
 from ragways.retrieval.knowledge_graph import Seeds, link_entities
@@ -35,12 +30,6 @@ from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack, scored_hits
 
-EXACT = 2_000
-"""Nodes up to which power iteration is as quick as pushing; beyond it, work must not grow with the graph."""
-NEAR = 5e-5
-"""How fine PageRank is on a large graph. On that of 2Wiki, 95 of the 100 best are then those of the exact one.
-A coarser one saves little and misses the shares themselves by more.
-"""
 SHORT = 80
 """Characters of a description in short form."""
 REACHED = "reached by PageRank"
@@ -74,12 +63,13 @@ def spread(
 
     async def run(seeds: Seeds) -> Spread:
         graph = use.index.graph
-        links = graph.adjacency if weighted else graph.adjacency.unweighted
-        kept = _kept(graph, links, seeds, damping=damping, rounds=rounds, minimum=minimum, keep=keep)
+        reached = graph.walk(
+            dict(seeds.nodes), damping=damping, rounds=rounds, minimum=minimum, keep=keep, weighted=weighted
+        )
         here = current_span()
-        here.details.update(way="exact" if len(links) <= EXACT else "push", nodes=len(kept))
-        here.attachments.append(EntityScores("strongest", rounded(kept.items())))
-        return Spread(seeds, kept)
+        here.details.update(way="exact" if graph.walks_exactly else "push", nodes=len(reached))
+        here.attachments.append(EntityScores("strongest", rounded(reached.items())))
+        return Spread(seeds, reached)
 
     return Step("pagerank", run, damping=damping, rounds=rounds, minimum=minimum, keep=keep, weighted=weighted)
 
@@ -93,31 +83,19 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
     """
 
     async def run(reached: Spread) -> Hits:
-        import numpy as np
-
         graph, mass = use.index.graph, reached.mass
-        nodes, likeness = graph.ids.of(mass), reached.seeds.likeness.of(mass)
-        numbers = graph.relation_arrays.joining(nodes).astype(np.int64)
-        alike, shares = of_ends(graph, numbers, nodes, likeness.values(), mass.values())
-        near, share = np.maximum(*alike), np.add(*shares)
-        ties = graph.relation_arrays.ranks(numbers)
-        rank = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -share, -near))[:limit]
-        numbers, near, share = numbers[rank], near[rank], share[rank]
-        stating, which = graph.relation_arrays.sources(numbers, STATED)
-        found, first, total = summed(stating, which, share)
+        edges = graph.rank_edges(mass, reached.seeds.likeness.of(mass), limit)
+        likeness = [edge.likeness for edge in edges]
         # What a chunk is found by is the first triplet that it states.
-        by = which[first]
-        able = leading((near[by], total), chunks)
-        found, total, by = found[able], total[able], by[able]
-        columns = ((-near[by]).tolist(), (-total).tolist(), graph.chunks.take(found), by.tolist())
-        best = sorted(zip(*columns, strict=True))[:chunks]
-        current_span().details.update(triplets=len(numbers), found=len(best))
-        _attach_walk(reached, ((id, -total) for _, total, id, _ in best))
-        stated = numbers.tolist()
-        rows = graph.relations_at({stated[place] for *_, place in best})
+        best = graph.sources([(edge.id, edge.share) for edge in edges], chunks, likeness=likeness)
+        current_span().details.update(triplets=len(edges), found=len(best))
+        _attach_walk(reached, ((source.chunk, source.score) for source in best))
+        rows = graph.relations({edges[source.relation].id for source in best}, described=False)
         seeds = {id for id, _ in reached.seeds.nodes}
-        notes = {number: _why(row, seeds) for number, row in rows.items()}
-        why = {id: (-alike, notes[stated[place]]) for alike, _, id, place in best}
+        notes = {id: _why(row, seeds) for id, row in rows.items()}
+        why = {
+            source.chunk: (likeness[source.relation], notes.get(edges[source.relation].id, REACHED)) for source in best
+        }
         return hits_of(reached.seeds.query, "graph-ppr", use.index.pieces(why), why, why.__getitem__)
 
     return Step("sources", run, limit=limit, chunks=chunks)
@@ -132,22 +110,15 @@ def short_forms(
     """
 
     async def run(reached: Spread) -> Hits:
-        import numpy as np
-
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
-        nodes = graph.ids.of(mass)
-        numbers = graph.relation_arrays.between(nodes, limit)
-        share = np.add(*of_ends(graph, numbers, nodes, mass.values())[0])
-        rank = np.lexsort((graph.relation_arrays.ranks(numbers), -share))
-        numbers, share = numbers[rank], share[rank]
-        names = graph.relation_arrays.names(numbers[:relations])
-        stated = dict(zip(names, share[:relations].tolist(), strict=True))
-        stating, which = graph.relation_arrays.sources(numbers, STATED)
-        found, _, total = summed(stating, which, share)
-        able = leading((total,), chunks)
-        source = _best(dict(zip(graph.chunks.take(found[able]), total[able].tolist(), strict=True)), chunks)
+        edges = graph.edges_between(mass, limit)
+        shares = [(edge.id, mass[edge.subject] + mass[edge.object]) for edge in edges]
+        shares.sort(key=lambda pair: (-pair[1], pair[0]))
+        source = {found.chunk: found.score for found in graph.sources(shares, chunks)}
+        rows = graph.relations([id for id, _ in shares[:relations]])
+        stated = {id: share for id, share in shares[:relations] if id in rows}
         named = _best(mass, entities)
-        known, rows = graph.entities(named), graph.relations(stated)
+        known = graph.entities(named)
         entity = entity_pieces(use, [known[id] for id in named], described=SHORT)
         triplet = triplet_pieces(use, [rows[id] for id in stated], described=SHORT)
         _attach_walk(reached, source.items())
@@ -175,11 +146,10 @@ def linked(use: Resources, *, k: int = 10, damping: float = 0.7) -> Step[Query, 
     """
 
     async def run(query: Query) -> Hits:
-        from ragways.index.graph.retrieve import passages, question_seeds
-
-        seeds = question_seeds(use.index.graph, query.text)
+        graph = use.index.graph
+        seeds = graph.question_seeds(query.text)
         prior = {} if seeds or "vectors" not in use.index.layers else await _nearest(use, query)
-        found = passages(use.index.graph, query.text, k=k, seeds=seeds, prior=prior, damping=damping)
+        found = graph.passages(seeds, k=k, prior=prior, damping=damping)
         first = rounded(sorted((seeds or prior).items(), key=lambda pair: (-pair[1], pair[0])))
         current_span().attachments += [EntityScores("seeds", first), GraphWalk(first, None, rounded(found))]
         return scored_hits(use, query, "linked", found)
@@ -217,32 +187,6 @@ def by_pagerank(
         >> spread(use, damping=damping, rounds=rounds, keep=nodes, weighted=weighted)
         >> sources(use, limit=triplets)
     )
-
-
-def _kept(
-    graph: Graph, links: Links, seeds: Seeds, *, damping: float, rounds: int, minimum: float, keep: int
-) -> dict[str, float]:
-    import numpy as np
-
-    from ragways.index.pagerank import pagerank
-    from ragways.index.reached import Reached, reach, seeds_of
-
-    if not seeds.nodes:
-        return {}
-    numbers = {graph.ids[id]: score for id, score in seeds.nodes}
-    positive = {node: score for node, score in numbers.items() if score > 0}
-    first, weights = seeds_of(positive or dict.fromkeys(numbers, 1.0))
-    if len(links) <= EXACT:
-        start = np.zeros(len(links))
-        start[first] = weights
-        mass = pagerank(links, start, damping=damping, rounds=rounds)
-        reached = Reached(links, np.arange(len(links)), mass, 0.0)
-    else:
-        reached = reach(links, first, weights, damping=damping, epsilon=NEAR)
-    chosen = np.union1d(reached.best(keep, minimum=minimum)[0], list(numbers))
-    shares = reached.of(chosen)
-    order = np.lexsort((graph.rank(chosen), -shares))
-    return dict(zip(graph.ids.at(chosen[order]), shares[order].tolist(), strict=True))
 
 
 def _best(scores: Mapping[str, float], k: int) -> dict[str, float]:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragways.index.live import LiveIndex
-from ragways.index.reader import Index
+from ragways.index.open import Index, LiveIndex
 from ragways.models.client import ModelClient
-from ragways.models.embed import Embedder, QueryEmbedder
+from ragways.models.embed import Embedder
 from ragways.retrieval.guard import GuardSettings
 from ragways.tasks.answers import AnswerBy, AnswerWishes, Prompts
 
@@ -107,7 +106,7 @@ class Resources:
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:
         """The vector of a question, which some embedders make otherwise than that of a passage."""
-        if not isinstance(self.embedder, QueryEmbedder):
+        if not hasattr(self.embedder, "embed_queries"):
             vector: NDArray[np.float32] = (await self.embed([text]))[0]
             return vector
         name = f"question\0{text}"

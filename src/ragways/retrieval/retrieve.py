@@ -7,7 +7,7 @@ from dataclasses import replace
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
-from ragways.index.vectors import Scored
+from ragways.layers.layer import Scored
 from ragways.models.embed import reads
 from ragways.retrieval.beside_model import ordered
 from ragways.retrieval.guard import guarded
@@ -98,7 +98,8 @@ def pack(use: Resources, tokens: int, *, order: bool = True) -> Step[Hits, Evide
     """
 
     async def run(hits: Hits) -> Evidence:
-        sources = use.index.keys(hit.piece.document for hit in hits.items)
+        by_source = use.guard.trust or use.guard.most
+        sources = use.index.keys(hit.piece.document for hit in hits.items) if by_source else {}
         checked = guarded(await ordered(use, hits) if order else hits, use.guard, sources)
         kept, used = 0, 0
         for hit in checked.hits.items:

@@ -13,7 +13,7 @@ from ragways.core.errors import ModelError
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span, span
 from ragways.core.types import ABSTENTION, Answer, Evidence, Found, Hit, Hits, Query
-from ragways.index.words import terms
+from ragways.layers.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD
 from ragways.retrieval.answer import answer, recall
 from ragways.retrieval.beside_model import reader_for

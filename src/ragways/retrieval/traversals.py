@@ -8,7 +8,7 @@ many sentences as `max_sentences` has room for; equals go to a window before a s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 from typing import Annotated
 
@@ -43,7 +43,7 @@ def basic_retrieval(use: Resources, *, max_sentences: int = 15, min_sentences: i
     """
 
     async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
-        for window in _falling(walk.near.windows):
+        for window in walk.near.falling():
             if walk.visited(window):
                 continue
             if walk.must_stop([(window, 0.0)]):
@@ -122,8 +122,8 @@ def triangulation_3d(use: Resources, *, max_sentences: int = 15) -> Step[Query, 
     """
 
     async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
-        projection, matrix = walk.windows.projection, walk.windows.windows.matrix
-        _to_nearest_centroid(walk, projection.apply(walk.near.question), lambda rows: projection.apply(matrix[rows]))
+        project = walk.windows.projected
+        _to_nearest_centroid(walk, project(walk.near.question), lambda windows: project(walk.windows.points(windows)))
 
     return _step("triangulation-3d", use, follow, max_sentences=max_sentences)
 
@@ -132,8 +132,7 @@ def triangulation_full(use: Resources, *, max_sentences: int = 15) -> Step[Query
     """As `triangulation_3d`, in the full dimension."""
 
     async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
-        matrix = walk.windows.windows.matrix
-        _to_nearest_centroid(walk, walk.near.question.astype(np.float64), lambda rows: matrix[rows].astype(np.float64))
+        _to_nearest_centroid(walk, walk.near.question.astype(np.float64), walk.windows.points)
 
     return _step("triangulation-full", use, follow, max_sentences=max_sentences)
 
@@ -202,20 +201,6 @@ def _step(name: str, use: Resources, follow: Follow, *, max_sentences: int, **de
     return Step(name, run, max_sentences=max_sentences, **details)
 
 
-def _falling(similarities: NDArray[np.float32]) -> Iterator[int]:
-    """Rows in falling order, equals by row. A short list first: seldom is more than that looked at."""
-    total, given, depth = len(similarities), 0, 64
-    while given < total:
-        if depth < total:
-            border = np.partition(similarities, total - depth)[total - depth]
-            rows = np.flatnonzero(similarities >= border)
-        else:
-            rows = np.arange(total)
-        rows = rows[np.argsort(-similarities[rows], kind="stable")]
-        yield from rows[given:].tolist()
-        given, depth = len(rows), depth * 8
-
-
 def _enough(walk: WindowWalk, ahead: list[tuple[int, float]], min_sentences: int) -> bool:
     best_window = max(walk.to_window(window) for window, _ in ahead)
     return len(walk.gathered) >= min_sentences and walk.best_sentence() > best_window
@@ -238,23 +223,21 @@ def _mean(walk: WindowWalk, to_question: float, to_current: float) -> float:
 
 def _sentence_means(walk: WindowWalk, sentences: list[int]) -> dict[int, float]:
     """The source estimates how similar a sentence is to the current window; a few products tell it."""
-    layer = walk.windows
-    to_current = layer.sentences.matrix.take(sentences) @ layer.windows.matrix[walk.here]
     return {
         sentence: _mean(walk, walk.to_sentence(sentence), similar)
-        for sentence, similar in zip(sentences, to_current.tolist(), strict=True)
+        for sentence, similar in zip(sentences, walk.windows.likeness(walk.here, sentences), strict=True)
     }
 
 
-def _to_nearest_centroid(walk: WindowWalk, question: Point, points: Callable[[NDArray[np.int64]], Point]) -> None:
+def _to_nearest_centroid(walk: WindowWalk, question: Point, points: Callable[[Sequence[int]], Point]) -> None:
     going = walk.begin()
     while going and not walk.must_stop(ahead := walk.ahead()):
-        rows = np.array(sorted(window for window, _ in ahead))
-        centroids = (question + points(np.array([walk.here])) + points(rows)) / 3
+        windows = sorted(window for window, _ in ahead)
+        centroids = (question + points([walk.here]) + points(windows)) / 3
         # What differs by rounding alone is equal, and goes to the earlier window.
         distances = np.linalg.norm(centroids - question, axis=1).round(12)
         nearest = int(distances.argmin())
-        walk.visit(int(rows[nearest]), -float(distances[nearest]), "its triangle's centroid is nearest the question")
+        walk.visit(windows[nearest], -float(distances[nearest]), "its triangle's centroid is nearest the question")
 
 
 async def _choose(model: ModelClient, given: ChooseHopInput) -> tuple[HopChoice, str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from ragways.core.errors import StoreFailed
 from ragways.core.trace import current_span
 from ragways.core.types import Document, Found, Hit, Hits, Piece, Query, ranked
-from ragways.index.reader import Index
-from ragways.index.windows.reader import Nearness, Windows
+from ragways.index.open import Index
+from ragways.layers.protocols import Similarities, Windows
 from ragways.models.tokens import count_tokens
 
 
@@ -47,7 +47,7 @@ class WindowWalk:
     """
 
     windows: Windows
-    near: Nearness
+    near: Similarities
     max_sentences: int
     hops: list[Hop] = field(default_factory=list)
     gathered: list[int] = field(default_factory=list)
@@ -66,36 +66,36 @@ class WindowWalk:
     def visit(self, window: int, similarity: float, why: str) -> None:
         """Go to a window and gather its sentences, as many as there is room for."""
         new = self.new(window)[: self.max_sentences - len(self.gathered)]
-        self._visited.add(int(self.windows.window_same[window]))
-        self._held.update(int(self.windows.sentence_same[sentence]) for sentence in new)
+        self._visited.add(self.windows.same_window(window))
+        self._held.update(map(self.windows.same_sentence, new))
         self.gathered += new
         self.hops.append(Hop(window, similarity, why, tuple(new)))
 
     def visited(self, window: int) -> bool:
-        return int(self.windows.window_same[window]) in self._visited
+        return self.windows.same_window(window) in self._visited
 
     def new(self, window: int) -> list[int]:
         """Sentences of a window that are not gathered yet."""
         found: dict[int, int] = {}
         for sentence in self.windows.sentences_of(window):
-            same = int(self.windows.sentence_same[sentence])
+            same = self.windows.same_sentence(sentence)
             if same not in self._held:
                 found.setdefault(same, sentence)
         return list(found.values())
 
     def touches(self, window: int) -> bool:
         """Whether it holds a gathered sentence."""
-        return any(int(self.windows.sentence_same[s]) in self._held for s in self.windows.sentences_of(window))
+        return any(self.windows.same_sentence(sentence) in self._held for sentence in self.windows.sentences_of(window))
 
     def ahead(self) -> list[tuple[int, float]]:
         """Neighbours not visited, each with its similarity to the current window."""
         return [(window, similar) for window, similar in self.windows.neighbours(self.here) if not self.visited(window)]
 
     def to_window(self, window: int) -> float:
-        return float(self.near.windows[window])
+        return self.near.window(window)
 
     def to_sentence(self, sentence: int) -> float:
-        return float(self.near.sentences[sentence])
+        return self.near.sentence(sentence)
 
     def best_sentence(self) -> float:
         """How near the best gathered sentence is to the question."""
@@ -103,10 +103,10 @@ class WindowWalk:
 
     def begin(self) -> bool:
         """Visit the anchor, the window most similar to the question; False where there is no window at all."""
-        if not len(self.windows):
+        anchor = next(self.near.falling(), None)
+        if anchor is None:
             self.stopped = "the index has no windows"
             return False
-        anchor = int(self.near.windows.argmax())
         self.visit(anchor, self.to_window(anchor), "anchor: most similar to the question")
         return True
 
@@ -120,7 +120,7 @@ class WindowWalk:
 
 
 class WindowTexts:
-    """WindowTexts of windows and sentences; each document is read once."""
+    """Texts of windows and sentences; each document is read once."""
 
     def __init__(self, index: Index, windows: Windows) -> None:
         self.windows = windows
@@ -139,8 +139,8 @@ class WindowTexts:
         return self.document(self.windows.document_of(window)).title
 
     def sentence(self, sentence: int) -> str:
-        id = ":".join(self.windows.sentences.ids[sentence].split(":")[:2])
-        start, end = self.windows.sentence_at[sentence].tolist()
+        id = ":".join(self.windows.sentence_id(sentence).split(":")[:2])
+        start, end = self.windows.span_of(sentence)
         return self.document(id).text[start:end]
 
     def window(self, window: int) -> str:
@@ -160,7 +160,7 @@ def gathered_hits(index: Index, query: Query, by: str, walk: WindowWalk) -> Hits
     hits: list[Hit] = []
     way: list[str] = []
     for number, hop in enumerate(walk.hops, start=1):
-        way.append(windows.windows.ids[hop.window])
+        way.append(windows.window_id(hop.window))
         for sentence in hop.sentences:
             found = Found(by, number, walk.to_sentence(sentence), " → ".join(way))
             hits.append(Hit(_piece(texts, hop.window, sentence), 1 / (len(hits) + 1), (found,)))
@@ -169,10 +169,10 @@ def gathered_hits(index: Index, query: Query, by: str, walk: WindowWalk) -> Hits
 
 def _piece(texts: WindowTexts, window: int, sentence: int) -> Piece:
     document = texts.document(texts.windows.document_of(window))
-    start, end = texts.windows.sentence_at[sentence].tolist()
+    start, end = texts.windows.span_of(sentence)
     text = document.text[start:end]
     return Piece(
-        id=texts.windows.sentences.ids[sentence],
+        id=texts.windows.sentence_id(sentence),
         kind="sentence",
         text=text,
         document=document.id,
@@ -186,11 +186,10 @@ def _piece(texts: WindowTexts, window: int, sentence: int) -> Piece:
 
 def _attach_path(walk: WindowWalk) -> None:
     """Leave the path where a picture of the walk can be drawn from."""
-    windows, sentences = walk.windows.windows.ids, walk.windows.sentences.ids
     visited = []
     for hop in walk.hops:
-        gathered = tuple(sentences[sentence] for sentence in hop.sentences)
-        visited.append(VisitedWindow(windows[hop.window], round(hop.similarity, 6), hop.why, gathered))
+        gathered = tuple(map(walk.windows.sentence_id, hop.sentences))
+        visited.append(VisitedWindow(walk.windows.window_id(hop.window), round(hop.similarity, 6), hop.why, gathered))
     here = current_span()
     here.attachments.append(WindowPath(tuple(visited), walk.stopped))
     here.details["found"] = len(walk.gathered)

@@ -16,7 +16,6 @@ from fastapi.telemetry import TelemetryConfig
 
 from ragways import __version__
 from ragways.core.errors import RagwaysError, UsageError
-from ragways.index.store import FILE as INDEX
 from ragways.service import page
 from ragways.service.api import (
     ask,
@@ -46,6 +45,7 @@ from ragways.service.state import FILE, State
 from ragways.service.telemetry import telemetry_of
 from ragways.service.uploads import Uploads
 from ragways.service.workers import WorkerPool
+from ragways.store.store import FILE as INDEX
 
 _LOG = logging.getLogger("ragways.service")
 AUDIT = "audit.jsonl"

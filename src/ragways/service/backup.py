@@ -1,13 +1,13 @@
 """All that a server keeps, as one file and back: also while it writes.
 
-A backup is a tar. Databases are copied by SQLite, each at one moment. Of an index, the derived files are those of the
-generation that the copied database names: they never change, and are all opened before the first is read, so that a
-writer who clears them away takes nothing from us. Uploaded files are replaced by renaming alone, so what is open is
+A backup is a tar. Databases are copied by SQLite, each at one moment. Of an index, the views are the newest that show
+the rows that were copied: what was published of a file never changes, and all are opened before the first is read, so
+that a writer who clears them away takes nothing from us. Other files are replaced by renaming alone, so what is open is
 whole. Logs are copied up to the length they have when they are opened. The last entry lists every file with its size
 and SHA-256.
 
-What the copy of the server's own database does not know of (a collection made meanwhile) is not in the backup; what it
-tells of files is compared with them when a server next opens it.
+What the copy of the server's own database does not list (a collection made meanwhile) is not in the backup; what it
+says of files is compared with them when a server next opens it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from typing import IO, Any
 
 from ragways import __version__
 from ragways.core.errors import StoreFailed, UsageError
-from ragways.index.checksums import listed_files, sync
-from ragways.index.database import connect, store_errors
-from ragways.index.folder import FORMAT_MARK
-from ragways.index.place import MARK
-from ragways.index.store import FILE as INDEX
-from ragways.index.store import derived_folder, generation_of
-from ragways.index.work_cache import FILE as WORK_CACHE
+from ragways.index.open import views_of
+from ragways.index.views import LIST, published, sync
+from ragways.layers.lexicon import FILE as LEXICON
 from ragways.service.state import FILE, WAIT_SECONDS
+from ragways.store.cache import FILE as WORK_CACHE
+from ragways.store.database import connect, has_table, store_errors
+from ragways.store.place import MARK, VIEWS
+from ragways.store.store import FILE as INDEX
+from ragways.store.store import Store
 
 MANIFEST = "MANIFEST.json"
 _FORMAT = 1
@@ -52,12 +53,15 @@ _LARGEST_MANIFEST = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class BackupSummary:
-    """What a backup holds. `collections` are those of the server's own: indexes that were given to it are not in it."""
+    """What a backup holds. `collections` are those of the server's own: indexes that were given to it are not in it.
+    `damaged`, of one that was restored: databases and views that were damaged before they were copied.
+    """
 
     made: str
     collections: int
     files: int
     bytes: int
+    damaged: tuple[str, ...] = ()
 
 
 def backup(data: Path, to: Path) -> BackupSummary:
@@ -91,11 +95,11 @@ class _Backup:
         self._listed: dict[str, tuple[int, str]] = {}
 
     def all(self, data: Path) -> BackupSummary:
-        """Everything; the server's own database first, for it tells what the rest is."""
+        """Everything; the server's own database first, which lists the rest."""
         made = datetime.now(UTC).isoformat(timespec="seconds")
         with ExitStack() as stack:
             with _no_writer(data / FILE):
-                # A line of the audit log and the row that tells of it are written under one lock.
+                # A line of the audit log and its row are written under one lock.
                 opened = [(path.name, stack.enter_context(_open(path))) for path in sorted(data.glob("audit*.jsonl"))]
                 logs = [(name, log, os.fstat(log.fileno()).st_size) for name, log in opened]
                 seen = stack.enter_context(_one_moment(data / FILE))
@@ -107,7 +111,6 @@ class _Backup:
                 self._add(name, log, size)
         with closing(sqlite3.connect(copy)) as db:
             rows = db.execute("SELECT id, managed FROM collections ORDER BY id").fetchall()
-        copy.unlink()
         for id, managed in rows:
             place = f"{'collections' if managed else 'given'}/{id}"
             self._collection(data / place, place)
@@ -124,46 +127,36 @@ class _Backup:
             self._index(folder / "index", f"{place}/index")
 
     def _index(self, folder: Path, place: str) -> None:
-        """A database and the derived files of its generation. Where a writer clears those away again and again, they
-        are left out: whoever opens the index makes them anew.
+        """Rows, and the views that show them. Where a writer clears those away again and again, they are left out:
+        whoever opens the index makes them anew.
         """
         with ExitStack() as stack:
-            opened: dict[str, IO[bytes]] | None = None
             for _ in range(_TRIES):
                 with _one_moment(folder / INDEX) as seen:
                     copy = self._copied(seen)
-                with closing(sqlite3.connect(copy)) as db:
-                    has_tables = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-                    generation = generation_of(db) if has_tables else 0
-                opened = _opened(derived_folder(folder, generation), stack) if generation else {}
-                if opened is not None:
+                    views = _opened_views(Store(folder, seen), stack)
+                if views is not None:
                     break
-            self._add_and_drop(copy, f"{place}/{INDEX}")
-            for name, file in (opened or {}).items():
-                self._add(f"{place}/derived/{generation}/{name}", file, os.fstat(file.fileno()).st_size)
+            self._file(copy, f"{place}/{INDEX}")
+            for name, (file, size) in (views or {}).items():
+                self._add(f"{place}/{name}", file, size)
         if (folder / WORK_CACHE).is_file():
             with _one_moment(folder / WORK_CACHE) as seen:
-                copy = self._copied(seen)
-            self._add_and_drop(copy, f"{place}/{WORK_CACHE}")
+                self._file(self._copied(seen), f"{place}/{WORK_CACHE}")
         for path in sorted(folder.iterdir()):
-            ours = path.name.startswith((INDEX, WORK_CACHE)) or path.name.endswith(".draft")
-            if path.name == MARK or (path.suffix in (".json", ".txt") and not ours):
+            if path.name in (MARK, LEXICON) or path.suffix == ".json":
                 self._file(path, f"{place}/{path.name}")
 
     # One file
 
     def _copied(self, seen: sqlite3.Connection) -> Path:
-        """A database as this connection sees it, its log included."""
+        """A database as this connection sees it, its log included. It takes the place of the copy before."""
         copy = self._scratch / "copy.sqlite"
         copy.unlink(missing_ok=True)
         with closing(sqlite3.connect(copy)) as target:
             seen.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
         return copy
-
-    def _add_and_drop(self, copy: Path, name: str) -> None:
-        self._file(copy, name)
-        copy.unlink()
 
     def _file(self, path: Path, name: str) -> None:
         try:
@@ -225,15 +218,25 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _opened(derived: Path, stack: ExitStack) -> dict[str, IO[bytes]] | None:
-    """All derived files of a generation, open, by name; None where some of those that its list names are gone."""
+def _opened_views(store: Store, stack: ExitStack) -> dict[str, tuple[IO[bytes], int]] | None:
+    """All files of the views of these rows, open, by their path below the index, each with how many bytes of it were
+    published; None where they are not there any more.
+    """
+    views = views_of(store) if has_table(store.db, "meta") else None
+    if views is None:
+        return None if published(store.folder) is not None else {}
+    opened: dict[str, tuple[IO[bytes], int]] = {}
     try:
-        paths = list(_files_below(derived))
-        files = {path.relative_to(derived).as_posix(): stack.enter_context(_open(path)) for path in paths}
+        for name in (*views.files, LIST):
+            file = stack.enter_context(_open(views.folder / name))
+            there = os.fstat(file.fileno()).st_size
+            size = views.files[name].size if name in views.files else there
+            if there < size:
+                return None
+            opened[f"{VIEWS}/{views.folder.name}/{name}"] = file, size
     except FileNotFoundError:
         return None
-    lists = [listed_files(derived, name) for name in files if name.startswith(FORMAT_MARK)]
-    return files if lists and lists[0] is not None and lists[0].keys() <= files.keys() else None
+    return opened
 
 
 def _files_below(folder: Path, skip: tuple[str, ...] = ()) -> Iterator[Path]:
@@ -268,7 +271,8 @@ def restore(archive: Path, data: Path) -> BackupSummary:
             if found != {name: (size, digest) for name, (size, digest) in listed["files"].items()}:
                 raise _damaged(archive)
             total = sum(size for size, _ in found.values())
-            summary = BackupSummary(str(listed.get("made")), _managed(draft / FILE), len(found), total)
+            damaged = tuple(_damaged_parts(draft))
+            summary = BackupSummary(str(listed.get("made")), _managed(draft / FILE), len(found), total, damaged)
             if data.exists():
                 data.rmdir()
             draft.rename(data)
@@ -336,6 +340,23 @@ def _managed(database: Path) -> int:
     """How many collections a server's database has of its own; what is there is only read."""
     with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
         return int(db.execute("SELECT count(*) FROM collections WHERE managed").fetchone()[0])
+
+
+def _damaged_parts(folder: Path) -> Iterator[str]:
+    """Databases of indexes that SQLite finds damaged; and views, which are removed: they are made again from rows."""
+    for index in sorted(folder.glob("collections/*/index")):
+        for file in sorted(index.glob("*.sqlite")):
+            try:
+                with closing(connect(file, write=False)) as db:
+                    problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            except StoreFailed as error:
+                problem = error.message
+            if problem != "ok":
+                yield file.relative_to(folder).as_posix()
+        views = published(index)
+        if views is not None and any(views.damaged(layer, every=True) for layer in views.layers):
+            shutil.rmtree(views.folder)
+            yield views.folder.relative_to(folder).as_posix()
 
 
 def _damaged(archive: Path) -> StoreFailed:

@@ -23,15 +23,13 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from ragways.core.errors import RagwaysError
-from ragways.index.database import connect, store_errors
-from ragways.index.layers import USUAL, check_layers
-from ragways.index.schema import VERSION
-from ragways.index.store import FILE
-from ragways.index.versions import EARLIER
+from ragways.core.errors import NoIndex, RagwaysError, WrongVersion
+from ragways.layers.table import USUAL, check_layers
 from ragways.service.errors import BadRequest, Conflict
 from ragways.service.keys import COLLECTION_NAME, MAIN, Caller
 from ragways.service.state import State
+from ragways.store.database import store_errors
+from ragways.store.store import FILE, Store
 
 MARK = "ragways-collection.txt"
 """Marks a folder as one of ours: no other is ever deleted."""
@@ -260,25 +258,18 @@ class Collections:
 
 
 def _look(index: Path, *, managed: bool) -> _Held:
-    """What an index holds. Only its store is read; an index of another version is told from it, and never misread."""
-    again = "start an index job with rebuild" if managed else "build it again with: ragways index --rebuild PATH"
-    path = index / FILE
-    if not path.is_file():
+    """What an index holds. Only its rows are read."""
+    if not (index / FILE).is_file():
         return _Held(trouble="" if managed else "there is no index in the folder that was given; build one there")
     try:
-        with store_errors(path), closing(connect(path, write=False)) as db:
-            db.execute("BEGIN")
-            tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            meta = dict(db.execute("SELECT key, value FROM meta").fetchall()) if "meta" in tables else {}
-            if not tables:
-                return _Held(trouble="" if managed else "the index is not whole yet; wait for its build to end")
-            if (version := meta.get("version")) != str(VERSION):
-                told = f"version {version}" if version and version.isdecimal() else "an unknown version"
-                if version == str(EARLIER):
-                    again = "start an index job" if managed else "bring it up to date with: ragways index PATH"
-                return _Held(trouble=f"its index has {told}, and this server reads version {VERSION}; {again}")
-            documents = db.execute("SELECT count(*) FROM documents").fetchone()[0]
-            chunks = db.execute("SELECT count(*) FROM chunks").fetchone()[0]
-            return _Held(documents, chunks, meta.get("layers", ""), int(meta["generation"]))
+        with store_errors(index / FILE), closing(Store.open(index)) as store:
+            layers = store.meta().get("layers", "")
+            return _Held(store.count("documents"), store.count("chunks"), layers, store.generation)
+    except NoIndex:
+        return _Held(trouble="" if managed else "the index is not whole yet; wait for its build to end")
+    except WrongVersion:
+        cure = "start an index job" if managed else "build it with: ragways index PATH"
+        return _Held(trouble=f"its index was built by another version of ragways; {cure}, which builds it anew")
     except (RagwaysError, KeyError, ValueError):
-        return _Held(trouble=f"its index cannot be read; {again}")
+        cure = "start an index job with rebuild" if managed else "build it again with: ragways index --rebuild PATH"
+        return _Held(trouble=f"its index cannot be read; {cure}")

@@ -1,131 +1,64 @@
-"""Erasing what was removed from all that a server keeps, and showing that it is gone.
+"""Erasing what was removed from all that a server has, and showing that it is gone.
 
-Strings of documents are taken from the index before a run. After it, those that other documents have too say nothing
-and are dropped. Then, in this order: conversations, jobs and feedback that rest on the documents or quote them are
-deleted; the server's own database is written anew without them, and its log emptied; and the strings are looked for in
-every file of the collection (index, work cache, logs, questions, runs, feedback), and in the server's database and
-audit log.
-
-What is looked for is bytes. Files of the index are not compressed, but text that a layer cuts up (words, numbers) is
-not found by its sentences: those files are made anew without the document, and the old ones deleted.
+Documents whose file is gone or has changed are noted before a run, which erases them from the index (`index/erase.py`).
+Then, in this order: conversations, jobs and feedback that rest on the documents or quote them are deleted; the server's
+own database is written anew without them, and its log emptied; and strings of the documents are looked for in every
+file of the collection (index, work cache, questions, runs, feedback), and in the server's database and audit log.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed, WrongVersion
-from ragways.index.sentences import sentences_of
-from ragways.index.store import Store
-from ragways.index.work_cache import WorkCache
+from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
+from ragways.index.erase import MOST_DOCUMENTS, Erasure, LeavingDocument, RemovedDocuments, SearchedStrings
+from ragways.index.views import clear_others, published
 from ragways.service import feedback
 from ragways.service.conversations import Conversations
 from ragways.service.job_table import TABLE, forget_jobs
 from ragways.service.state import State
+from ragways.store.cache import FILE as WORK_CACHE
+from ragways.store.database import connect, empty_log
+from ragways.store.store import FILE as INDEX
+from ragways.store.store import Store
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-DOCUMENTS = 1000
-"""Documents that are looked for; how many more there were is told."""
-STRINGS = 8
-"""Strings of each."""
-SHORTEST, LONGEST = 24, 80
-"""Bytes and characters of a string: as many as nobody else writes by chance, and few enough to lie on one page of a
-database.
+UNERASED = "unerased.json"
+"""The file of a collection that lists documents that are about to be removed, until they are erased: so the next run
+ends what a killed one has begun.
 """
-LARGEST = 4 << 30
-"""Bytes that are searched; how many files were not looked into for that is told."""
-_BLOCK = 2 << 20
-_GRAM = 8
-"""Bytes that a string has at least, where a document has none of `SHORTEST`."""
-_TABLE_BITS = 20
+_TRIES = 10  # seconds that readers of what was removed get to end
 _IN_USE = (StoreBusy, StoreFailed, sqlite3.OperationalError)
-SHARED = "what was looked for stands in documents that stay"
-TOO_SHORT = "it has no text that could be looked for"
 
 
-@dataclass(slots=True)
-class ErasedDocument:
-    """A document that was removed or changed. `found` are files that still have a string of it, below the collection's
-    folder or, of the server's own, by their name; `looked_for` counts the strings. `erased` is None where there was
-    none that could be looked for; `note` says why.
+def leaving(folder: Path, index: Path, files: Path) -> dict[int, LeavingDocument]:
+    """Documents whose file is gone or has changed, by number, and those that a killed run has not erased. Of the latter
+    no strings are known any more.
     """
-
-    key: str
-    looked_for: int = 0
-    found: list[str] = field(default_factory=list)
-    note: str = ""
-    erased: bool | None = None
-
-
-@dataclass(slots=True)
-class ErasureReport:
-    """What a search for removed documents found. `files` and `bytes` are what was searched of the collection's folder;
-    `not_looked_at` are documents, and `not_searched` files, that were too many. `in_use`: others used the server's
-    database, so that what was deleted from it may be left in its file.
-    """
-
-    documents: list[ErasedDocument]
-    not_looked_at: int
-    files: int
-    bytes: int
-    not_searched: int = 0
-    in_use: bool = False
-
-    @property
-    def erased(self) -> bool | None:
-        """Whether nothing of what was looked for is left anywhere, and all of it was looked for. None where nothing is
-        left, but some documents had nothing that could be looked for.
-        """
-        if self.not_looked_at or self.not_searched or self.in_use or any(each.found for each in self.documents):
-            return False
-        return True if all(each.erased for each in self.documents) else None
-
-    @property
-    def in_index(self) -> bool:
-        """Whether something is left in the index itself."""
-        return any(place.startswith("index/") for document in self.documents for place in document.found)
-
-
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """A document that a run may remove: its key, the hash of what it is, and strings of it; None of those too many."""
-
-    key: str
-    hash: bytes
-    strings: tuple[bytes, ...] | None
-
-
-def leaving(index: Path, files: Path) -> dict[int, Leaving]:
-    """Documents whose file is gone or has changed, by number, each with strings of its text. An index of the version
-    before is brought up to date for it, as the run that removes them would.
-    """
-    found: dict[int, Leaving] = {}
+    note = folder / UNERASED
+    known = json.loads(note.read_bytes()) if note.is_file() else {}
+    found = {int(number): LeavingDocument(key, bytes.fromhex(hash)) for number, (key, hash) in known.items()}
     try:
-        try:
-            store = Store.open(index)
-        except WrongVersion:
-            Store.create_or_open(index).close()
-            store = Store.open(index)
+        store = Store.open(index)
     except RagwaysError:
         return found
     with closing(store):
-        for key, size, modified in store.db.execute("SELECT key, size, modified FROM sources").fetchall():
-            if _unchanged(files.parent / key, size, modified):
-                continue
-            rows = store.db.execute("SELECT number, key, hash FROM documents WHERE source = ?", (key,)).fetchall()
-            for number, name, hash in rows:
-                strings = tuple(_strings(store, number)) if len(found) < DOCUMENTS else None
-                found[number] = Leaving(name, hash, strings)
+        sources = store.db.execute("SELECT key, size, modified FROM sources").fetchall()
+        gone = [key for key, *version in sources if not _unchanged(files.parent / key, *version)]
+        for number in (number for key in gone for number in store.hashes_of_source(key)):
+            document = LeavingDocument.of(store, number, searched=len(found) < MOST_DOCUMENTS)
+            if document is not None:
+                found[number] = document
+    if found:
+        draft = note.with_name(f"{UNERASED}.draft")
+        draft.write_text(json.dumps({number: (one.key, one.hash.hex()) for number, one in found.items()}))
+        draft.replace(note)
     return found
 
 
@@ -137,145 +70,105 @@ def _unchanged(path: Path, size: int, modified: int) -> bool:
     return (stat.st_size, stat.st_mtime_ns) == (size, modified)
 
 
-def _strings(store: Store, number: int) -> list[bytes]:
-    """Some sentences of a document, from all over it; of one that has only short ones, the longest of its lines. Its
-    name stays where it is reported, so what is part of that is no string of it.
-    """
-    spans = sentences_of(store.db, number)
-    key, text = store.db.execute("SELECT key, text FROM documents WHERE number = ?", (number,)).fetchone()
-    strings: list[bytes] = []
-    step = max(1, len(spans) // STRINGS)
-    for start, end in [*spans[::step], *spans[1::step]]:
-        piece = _longest(text[start:end])
-        if len(piece) >= SHORTEST and len(strings) < STRINGS:
-            strings.append(piece)
-    strings = strings or [_longest(text)]
-    return [string for string in strings if len(string) >= _GRAM and string not in key.encode()]
-
-
-def _longest(text: str) -> bytes:
-    """The longest stretch that JSON writes as it is, but for letters: it has its own way with quotation marks and line
-    ends.
-    """
-    return max(_plain_stretches(text), key=len, default="")[:LONGEST].strip().encode("utf-8", "replace")
-
-
-def _plain_stretches(text: str) -> list[str]:
-    for sign in '"\\\n\r\t':
-        text = text.replace(sign, "\0")
-    return text.split("\0")
-
-
-class _Removal:
-    """Documents that a run has removed, and what is looked for of them: strings that no document has that stays."""
-
-    def __init__(self, index: Path, before: dict[int, Leaving]) -> None:
-        with closing(WorkCache(index)) as work_cache:
-            work_cache.settle()
-        with closing(Store.open(index)) as store:  # which also brings into the file what a run had to leave in its log
-            now = dict(store.db.execute("SELECT number, hash FROM documents").fetchall())
-            self.gone = {number: one for number, one in before.items() if now.get(number) != one.hash}
-            wanted = Wanted({string for one in self.gone.values() for string in one.strings or ()})
-            shared = set[bytes]()
-            for texts in store.db.execute("SELECT key, title, text FROM documents") if self.gone else ():
-                shared |= wanted.within("\0".join(texts).encode("utf-8", "replace"))
-        self.ids = frozenset(f"article:{number}" for number in self.gone)
-        self.wanted = Wanted({string for one in self.gone.values() for string in one.strings or ()} - shared)
-
-    def quoted(self, text: str) -> bool:
-        """Whether a text has one of the strings."""
-        return bool(self.wanted.within(text.encode("utf-8", "replace")))
-
-    def rests(self, line: bytes) -> bool:
-        """Whether a line of feedback quotes one of the documents, or names it among its evidence."""
-        if self.wanted.within(line):
-            return True
-        try:
-            evidence = json.loads(line)["provenance"]["evidence"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return False
-        return any(":".join(str(id).split(":")[:2]) in self.ids for id in evidence)
-
-    def documents(self, places: dict[bytes, list[str]]) -> list[ErasedDocument]:
-        """What became of each that was looked for, by the files that have its strings."""
-        return [_found(one, one.strings, self.wanted, places) for one in self.gone.values() if one.strings is not None]
-
-
-def _found(one: Leaving, strings: tuple[bytes, ...], wanted: Wanted, places: dict[bytes, list[str]]) -> ErasedDocument:
-    own = [string for string in strings if string in wanted.strings]
-    if not own:
-        return ErasedDocument(one.key, note=SHARED if strings else TOO_SHORT)
-    found = sorted({place for string in own for place in places.get(string, ())})
-    return ErasedDocument(one.key, len(own), found, erased=not found)
-
-
-def erase(folder: Path, index: Path, before: dict[int, Leaving], state: Path) -> ErasureReport | None:
+async def erase(
+    folder: Path, index: Path, before: dict[int, LeavingDocument], state: Path, of_index: Erasure | None
+) -> Erasure | None:
     """Clean what rests on documents that a run removed, then look for them: in every file below the collection's folder
-    but those that were uploaded, and in what the server keeps beside it. None where nothing was removed.
+    but those that were uploaded, and in what the server has beside it. None where nothing was removed.
 
-    `folder` is named by the id of the collection; `state` is the database of the server.
+    `folder` is named by the id of the collection; `state` is the database of the server; `of_index` is what the run
+    found. A question that is under way may need the log of a database or earlier views: it gets some seconds to end.
     """
-    removal = _Removal(index, before)
-    if not removal.gone:
-        return None
-    feedback.take_out(folder / "feedback.jsonl", removal.rests)
-    clean = _clean(state, folder.name, removal)
-    places: dict[bytes, list[str]] = {}
-    files, size, too_many = 0, 0, 0
-    for path in _searched(folder):
-        if size > LARGEST:
-            too_many += 1
-            continue
-        size += _search(path, path.relative_to(folder).as_posix(), removal.wanted, places)
-        files += 1
-    clean = _search_state(state, folder.name, removal.wanted, places) and clean
-    documents = removal.documents(places)
-    return ErasureReport(documents, len(removal.gone) - len(documents), files, size, too_many, not clean)
+    with closing(Store.open(index)) as store:
+        removed = RemovedDocuments(store, before)
+    report = None
+    for left in reversed(range(_TRIES)) if removed.by_number else ():
+        report = _erased(folder, index, removed, state)
+        if not report.in_use:
+            break
+        await asyncio.sleep(min(left, 1.0))
+    (folder / UNERASED).unlink(missing_ok=True)
+    if report is None or of_index is None:
+        return report
+    return replace(report, words=of_index.words, words_left=of_index.words_left)
 
 
-def _clean(state: Path, collection: str, removal: _Removal) -> bool:
+def _erased(folder: Path, index: Path, removed: RemovedDocuments, state: Path) -> Erasure:
+    feedback.take_out(folder / "feedback.jsonl", lambda line: _rests(line, removed))
+    in_use = not (_clean(state, folder.name, removed) & _settle(index))
+    removed.places.clear()
+    files = list(_searched(folder))
+    size = sum(removed.search(path, path.relative_to(folder).as_posix()) for path in files)
+    in_use |= not _search_state(state, folder.name, removed)
+    return replace(removed.report(), files=len(files), bytes=size, in_use=in_use)
+
+
+def _rests(line: bytes, removed: RemovedDocuments) -> bool:
+    """Whether a line of feedback quotes one of the documents, or names it among its evidence."""
+    if removed.wanted.within(line):
+        return True
+    try:
+        evidence = json.loads(line)["provenance"]["evidence"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return any(":".join(str(id).split(":")[:2]) in removed.ids for id in evidence)
+
+
+def _clean(state: Path, collection: str, removed: RemovedDocuments) -> bool:
     """Delete what rests on the documents or quotes them, and have no byte of it left in the database. False where it is
     in use.
     """
+
+    def quoted(text: str) -> bool:
+        return bool(removed.wanted.within(text.encode("utf-8", "replace")))
+
     try:
         with closing(State(state)) as opened:
-            Conversations(opened).forget_documents(collection, removal.ids, removal.quoted)
+            Conversations(opened).forget_documents(collection, removed.ids, quoted)
             opened.tables(TABLE)
-            forget_jobs(opened, collection, removal.quoted)
+            forget_jobs(opened, collection, quoted)
             return opened.compact()
     except _IN_USE:
         return False
 
 
-def _search(path: Path, name: str, wanted: Wanted, places: dict[bytes, list[str]]) -> int:
-    """Note which strings a file has, under this name; how many bytes were searched."""
-    found, size = set[bytes](), 0
-    for block in _blocks(path, wanted.longest):
-        found |= wanted.within(block)
-        size += len(block)
-    for string in found:
-        places.setdefault(string, []).append(name)
-    return size
+def _settle(index: Path) -> bool:
+    """Bring into the files of an index what its run had to leave in their logs, and remove earlier views. False where
+    others still read there.
+    """
+    try:
+        views = published(index)
+        done = views is None or clear_others(views)
+        for name in (INDEX, WORK_CACHE):
+            with closing(connect(index / name, write=True)) as db:
+                done &= empty_log(db)
+    except _IN_USE:
+        return False
+    return done
 
 
-def _search_state(state: Path, collection: str, wanted: Wanted, places: dict[bytes, list[str]]) -> bool:
+def _search_state(state: Path, collection: str, removed: RemovedDocuments) -> bool:
     """Search the files of the whole server. What others wrote, who may have the same text, is neither counted nor
     shown: whoever removes a document must not learn of it. False where the database is in use.
     """
-    found: dict[bytes, list[str]] = {}
     audit = sorted(state.parent.glob("audit*.jsonl"))
-    for path in [*audit, *sorted(state.parent.glob(f"{state.name}*"))]:
-        _search(path, path.name, wanted, found)
+    found = {
+        path.name: strings
+        for path in [*audit, *sorted(state.parent.glob(f"{state.name}*"))]
+        if (strings := removed.wanted.in_file(path)[0])
+    }
     try:
-        others = _of_others(state, audit, collection, Wanted(found)) if found else set()
+        wanted = SearchedStrings(frozenset().union(*found.values()))
+        others = _of_others(state, audit, collection, wanted) if found else set()
     except _IN_USE:
         return False
-    for string in found.keys() - others:
-        places.setdefault(string, []).extend(found[string])
+    for name, strings in found.items():
+        for string in strings - others:
+            removed.places.setdefault(string, []).append(name)
     return True
 
 
-def _of_others(state: Path, audit: Iterable[Path], collection: str, wanted: Wanted) -> set[bytes]:
+def _of_others(state: Path, audit: Iterable[Path], collection: str, wanted: SearchedStrings) -> set[bytes]:
     """Those of the strings that stand in a row or line which is not of this collection."""
     seen = set[bytes]()
     with closing(State(state)) as opened:
@@ -312,63 +205,3 @@ def _searched(folder: Path) -> Iterator[Path]:
             path = Path(parent) / name
             if path.is_file() and not path.is_symlink():
                 yield path
-
-
-def _blocks(path: Path, longest: int) -> Iterator[bytes]:
-    """A file in blocks that overlap, so that no string of so many bytes is cut in two."""
-    try:
-        with path.open("rb") as file:
-            before = b""
-            while block := file.read(_BLOCK):
-                block = before + block
-                yield block
-                before = block[max(0, len(block) - longest) :]
-    except FileNotFoundError:
-        return  # a log of SQLite's comes and goes
-
-
-class Wanted:
-    """Thousands of strings, looked for in one pass: by a hash of the first bytes of each, then byte by byte. Each is
-    also looked for as JSON writes it, where that has escapes for its letters.
-    """
-
-    def __init__(self, strings: Iterable[bytes]) -> None:
-        import numpy as np
-
-        self.strings = frozenset(strings)
-        self.longest = 0
-        self._by_start: dict[bytes, list[tuple[bytes, bytes]]] = {}
-        for string in self.strings:
-            for form in {string, _escaped(string)}:
-                self._by_start.setdefault(form[:_GRAM], []).append((form, string))
-                self.longest = max(self.longest, len(form))
-        self._maybe = np.zeros(1 << _TABLE_BITS, dtype=bool)
-        for start in self._by_start:
-            self._maybe[_hashes(start)] = True
-
-    def within(self, block: bytes) -> set[bytes]:
-        """Those of the strings that stand in these bytes."""
-        found = set[bytes]()
-        for place in self._maybe[_hashes(block)].nonzero()[0] if self._by_start else ():
-            for form, string in self._by_start.get(block[place : place + _GRAM], ()):
-                if block.startswith(form, int(place)):
-                    found.add(string)
-        return found
-
-
-def _escaped(string: bytes) -> bytes:
-    return json.dumps(string.decode("utf-8", "replace"))[1:-1].encode()
-
-
-def _hashes(block: bytes) -> NDArray[np.uint64]:
-    """A small number for the bytes that begin at each place."""
-    import numpy as np
-
-    count = len(block) - _GRAM + 1
-    if count <= 0:
-        return np.empty(0, dtype=np.uint64)
-    grams = np.empty(count, dtype="<u8")
-    for shift in range(min(_GRAM, count)):
-        part: NDArray[np.uint64] = np.frombuffer(block, dtype="<u8", count=(len(block) - shift) // _GRAM, offset=shift)
-        grams[shift::_GRAM] = part
-    return (grams * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - _TABLE_BITS)

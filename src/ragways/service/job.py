@@ -20,6 +20,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -38,7 +39,6 @@ MOST_NAMED = 1000
 """Files that could not be read and are named in a result; how many there were is told."""
 _SECONDS = 0.1  # between two lines about one stage
 _NICE = 10
-_TRIES = 10  # seconds that readers of what was removed get to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +65,30 @@ async def _index(work: JobWork) -> dict[str, Any]:
     """Bring the index up to date with the files; show that what was removed is gone."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build
-    from ragways.index.layers import check_layers
+    from ragways.layers.table import check_layers
     from ragways.service.erasure import erase, leaving
 
     files, rebuild = _uploaded(work), bool(work.arguments.get("rebuild"))
     recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
-    before = leaving(work.index, files)
-    summary = await build(work.index, [files], recipe, rebuild=rebuild, progress=work.progress, root=ROOT)
-    result = {**to_plain(summary), "seconds": {stage: round(s, 3) for stage, s in summary.seconds.items()}}
-    result |= _named(summary.failed, "failed") | _named(summary.skipped, "skipped")
+    before = leaving(work.folder, work.index, files)
+    run = partial(build, work.index, [files], recipe, progress=work.progress, root=ROOT)
+    summary = await run(rebuild=rebuild, erase=bool(before) and not rebuild)
+    if rebuild and before:  # not before the new rows are whole: until then questions are answered from the old ones
+        again = await run(erase=True)
+        summary.erasure, summary.usage = again.erasure, summary.usage + again.usage
     work.progress(Progress("erasure", 0))
-    report = erase(work.folder, work.index, before, work.state)
-    for _ in range(_TRIES):
-        # A question that was under way may hold the log of a database; it goes with the last of them.
-        if report is None or not (report.in_index or report.in_use):
-            break
-        await asyncio.sleep(1.0)
-        report = erase(work.folder, work.index, before, work.state)
+    report = await erase(work.folder, work.index, before, work.state, summary.erasure)
+    result = {**to_plain(summary), "seconds": {stage: round(s, 3) for stage, s in summary.seconds.items()}}
+    del result["erasure"]
+    result |= _named(summary.failed, "failed") | _named(summary.skipped, "skipped")
     return result | ({"erasure": {"erased": report.erased, **to_plain(report)}} if report is not None else {})
 
 
 async def _plan(work: JobWork) -> dict[str, Any]:
     """What an index job would do and cost."""
     from ragways.assemble import recipe_of
-    from ragways.index.layers import check_layers
     from ragways.index.plan import plan
+    from ragways.layers.table import check_layers
 
     recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
     planned = await plan(work.index, [_uploaded(work)], recipe, progress=work.progress, root=ROOT)

@@ -18,7 +18,6 @@ from ragways import __version__
 from ragways.asynchronous import DEFAULT_PARADIGM
 from ragways.core.errors import RagwaysError, ToolError, UsageError
 from ragways.core.trace import Budget
-from ragways.index.where import LONGEST as LONGEST_FILTER
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
 from ragways.retrieval.resources import Resources
@@ -26,6 +25,7 @@ from ragways.retrieval.tools.corpus_view import view_of
 from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
 from ragways.service.errors import ServiceError, from_ragways
 from ragways.service.operations import Work, shown_data
+from ragways.store.where import LONGEST as LONGEST_FILTER
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -15,7 +15,6 @@ from ragways.core.stream import OutgoingText
 from ragways.core.trace import Span, span, watching
 from ragways.core.types import Origin
 from ragways.index.lookup import look_up
-from ragways.index.store import number_of
 from ragways.models.client import RULE_OVER_BUDGET
 from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
@@ -26,6 +25,7 @@ from ragways.service.blocks import GrowingBlocks, stored_blocks, with_blocks
 from ragways.service.errors import from_ragways, without_paths
 from ragways.service.keys import redacted
 from ragways.service.wire import error_of
+from ragways.store.store import number_of
 from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 
 DEEPEST = 6
@@ -130,8 +130,7 @@ async def retrieve(work: Work) -> dict[str, Any]:
         given["question"], given["paradigm"], where=given.get("where"), **(given.get("settings") or {})
     )
     sources = hits.sources or (Origin(),) * len(hits.items)
-    data = [hit_data(hit, source) for hit, source in zip(hits.items, sources, strict=True)]
-    return {"hits": data, "shards": hits.shards} if hits.shards else {"hits": data}
+    return {"hits": [hit_data(hit, source) for hit, source in zip(hits.items, sources, strict=True)]}
 
 
 async def route(work: Work) -> Any:  # noqa: ANN401 - JSON

@@ -13,13 +13,12 @@ from typing import Any
 
 from ragways.core.plain import to_plain
 from ragways.core.text import shortened
-from ragways.index.communities.reader import Community
-from ragways.index.graph.names import coarse, tokens
-from ragways.index.graph.paths import shortest_paths
-from ragways.index.graph.reader import Graph, GraphEntity, Triplet
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.communities.read import Community
+from ragways.layers.graph.names import coarse, tokens
+from ragways.layers.protocols import Graph, GraphEntity, Triplet
 from ragways.pictures.graph_map import communities_of, graph_map
-from ragways.pictures.neighbourhood import QuotedSentence, around, connections, entity_quotes
+from ragways.pictures.neighbourhood import QuotedSentence, connections, entity_quotes
 from ragways.service.operations import Operation, Work
 
 EDGES = 1500
@@ -52,12 +51,12 @@ def neighbourhood(index: Index, id: str, hops: int, limit: int) -> Plain | None:
     centre = graph.entities([id]).get(id)
     if centre is None:
         return None
-    found, reached = around(graph, id, hops, limit)
+    found, reached = graph.around(id, hops, limit)
     stated = graph.induced(found, limit=EDGES)
     nodes = _nodes(index, list(found))
     return {
         "entity": _entity(index, centre),
-        "nodes": [{**node, "hop": found[node["id"]][0]} for node in nodes],
+        "nodes": [{**node, "hop": found[node["id"]].hop} for node in nodes],
         "edges": _edges(index, stated),
         "reached": reached,
     }
@@ -66,29 +65,21 @@ def neighbourhood(index: Index, id: str, hops: int, limit: int) -> Plain | None:
 def paths(index: Index, start: str, end: str, limit: int) -> Plain | None:
     """The shortest ways from one entity to another, the heaviest first; each hop with what joins its ends, quoted."""
     graph = index.graph
-    places = {id: graph.places_of([id]) for id in (start, end)}
-    if not all(places.values()):
+    ways = graph.paths(start, end, limit)
+    if ways is None:
         return None
-    ways = shortest_paths(graph.adjacency, places[start][0], places[end][0], limit=limit)
-    ids = graph.ids_at({node for way in ways for node in way})
     joins: dict[tuple[str, str], list[Triplet]] = {}
-    for way in ways:
-        for one, other in itertools.pairwise(way):
-            pair = (ids[one], ids[other])
-            if pair not in joins:
-                between = graph.induced(pair, limit=EDGES)
-                joins[pair] = [each for each in between if each.subject != each.object][:_RELATIONS]
-    edges = _edges(index, {each.id: each for some in joins.values() for each in some}.values())
+    for pair in (pair for way in ways for pair in itertools.pairwise(way)):
+        if pair not in joins:
+            between = graph.induced(pair, limit=EDGES)
+            joins[pair] = [each for each in between if each.subject != each.object][:_RELATIONS]
     return {
         "paths": [
-            {
-                "nodes": [ids[node] for node in way],
-                "hops": [[each.id for each in joins[ids[one], ids[other]]] for one, other in itertools.pairwise(way)],
-            }
+            {"nodes": way, "hops": [[each.id for each in joins[pair]] for pair in itertools.pairwise(way)]}
             for way in ways
         ],
-        "nodes": _nodes(index, list(dict.fromkeys(ids[node] for way in ways for node in way))),
-        "edges": edges,
+        "nodes": _nodes(index, list(dict.fromkeys(id for way in ways for id in way))),
+        "edges": _edges(index, {each.id: each for some in joins.values() for each in some}.values()),
     }
 
 
@@ -211,7 +202,7 @@ def _piece_stop(index: Index, id: str) -> Plain | None:
         return None
     document, start, end = place
     text = document.text[start:end]
-    named = [each for each, _ in graph.mentioned([id], NAMED)] if id in graph.places else _named_in(graph, text)
+    named = [each for each, _ in graph.mentioned([id], NAMED)] if graph.has_chunk(id) else _named_in(graph, text)
     return {**_stop(id, "passage", document.title, text, named), "place": _place(document.id, start, end)}
 
 

@@ -24,12 +24,12 @@ from typing import Literal
 
 from ragways.core.errors import RagwaysError
 from ragways.core.text import is_utf8
-from ragways.index.database import connect, store_errors
-from ragways.index.store import FILE
 from ragways.service.collections import Collection
 from ragways.service.config import Limits
 from ragways.service.errors import BadRequest, Conflict, Full, NotFound, ServiceError, TooLarge
 from ragways.service.state import State
+from ragways.store.database import connect, store_errors
+from ragways.store.store import FILE
 
 FileState = Literal["new", "changed", "indexed", "failed"]
 DEEPEST = 12

@@ -68,7 +68,7 @@ class _ReadingCursor(sqlite3.Cursor):
     def execute(self, *query: Any) -> Self:  # noqa: ANN401 - as sqlite3 has it
         try:
             return super().execute(*query)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self._meaning(error) from error
 
     def fetchone(self) -> Any:  # noqa: ANN401
@@ -77,16 +77,18 @@ class _ReadingCursor(sqlite3.Cursor):
     def fetchall(self) -> list[Any]:
         try:
             return super().fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self._meaning(error) from error
 
     def __next__(self) -> Any:  # noqa: ANN401
         try:
             return super().__next__()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self._meaning(error) from error
 
-    def _meaning(self, error: sqlite3.DatabaseError) -> Exception:
+    def _meaning(self, error: sqlite3.DatabaseError | UnicodeDecodeError) -> Exception:
+        if isinstance(error, UnicodeDecodeError):  # SQLite's own message quotes what is damaged
+            error = sqlite3.DatabaseError("a text is no UTF-8")
         known = isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
         return _sqlite_meaning(cast(_Reading, self.connection).path, error) if known else error
 
@@ -239,7 +241,7 @@ def store_errors(place: Path) -> Iterator[None]:
     except (ConnectionError, TimeoutError):
         raise  # of a network, not of a disk
     except OSError as error:
-        raise _os_meaning(place, error) from error
+        raise os_meaning(place, error) from error
 
 
 class Transaction:
@@ -276,7 +278,8 @@ def _sqlite_meaning(place: Path, error: sqlite3.DatabaseError) -> StoreError:
     return StoreFailed(f"{place}: {said}", "check the disk, then run again")
 
 
-def _os_meaning(place: Path, error: OSError) -> StoreError:
+def os_meaning(place: Path, error: OSError) -> StoreError:
+    """What an error of the system means for a file at this place, with the cure."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return _disk_full(place)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -190,6 +190,14 @@ class StoredDocuments:
         _, title, text, date, _ = self._read([number])[number]
         return title, text, date
 
+    def paragraph_tokens(self, number: int) -> dict[str, int]:
+        """How many tokens the chunks of each paragraph of a document have, by its path."""
+        found: dict[str, int] = {}
+        for path, (_, _, tokens) in self._read([number])[number].chunks.items():
+            paragraph = path.rpartition(":")[0]
+            found[paragraph] = found.get(paragraph, 0) + tokens
+        return found
+
     def _read(self, numbers: Iterable[int]) -> dict[int, _Article]:
         """Articles by number, as far as they are there; texts are compared with their checksums."""
         wanted = dict.fromkeys(numbers)

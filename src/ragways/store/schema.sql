@@ -11,16 +11,20 @@ CREATE TABLE IF NOT EXISTS records (
 ) WITHOUT ROWID;
 
 -- `number` is made of the key, so it is the same in every history. `name` is the title as titles are compared.
+-- `redirect` is the title that a redirect leads to, `leads` the same as titles are compared.
 -- `hash` is that of all that is stored of the document, `crc` the CRC-32 of its text.
 CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, source TEXT NOT NULL, title TEXT NOT NULL, name TEXT NOT NULL,
-    format TEXT NOT NULL, metadata TEXT NOT NULL, redirect TEXT, hash BLOB NOT NULL, crc INTEGER NOT NULL,
+    format TEXT NOT NULL, metadata TEXT NOT NULL, redirect TEXT, leads TEXT, hash BLOB NOT NULL, crc INTEGER NOT NULL,
     places TEXT NOT NULL, -- pages and lines, packed (`origin.py`)
     sentences BLOB NOT NULL, -- packed (`sentences.py`)
     text TEXT NOT NULL -- stored last, so SQLite skips long text
 );
 CREATE INDEX IF NOT EXISTS documents_by_source ON documents (source);
 CREATE INDEX IF NOT EXISTS documents_by_name ON documents (name);
+CREATE INDEX IF NOT EXISTS redirects_by_target ON documents (leads) WHERE leads IS NOT NULL;
+-- Titles by runs of three letters (`titles.py`); `rowid` is the document.
+CREATE VIRTUAL TABLE IF NOT EXISTS titles USING fts5 (letters, tokenize = 'trigram');
 
 -- Parts of a document, in reading order. `path` is the end of the part's id: `s1`, `s1:p0`, `s1:p0:c0`.
 CREATE TABLE IF NOT EXISTS sections (
@@ -83,7 +87,7 @@ CREATE TABLE IF NOT EXISTS themes (
 
 -- Which layers have extracted a document, and with what: a hash of their settings, and of the lexicon's epoch.
 CREATE TABLE IF NOT EXISTS extracted (
-    layer TEXT NOT NULL, document INTEGER NOT NULL, made TEXT NOT NULL, PRIMARY KEY (layer, document)
+    layer TEXT NOT NULL, document INTEGER NOT NULL, made TEXT NOT NULL, PRIMARY KEY (document, layer)
 ) WITHOUT ROWID;
 
 -- Tables that belong to no document.

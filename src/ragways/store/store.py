@@ -27,9 +27,10 @@ from ragways.store.origin import packed
 from ragways.store.place import LOCK, check_parts, claim
 from ragways.store.sentences import count_sentences, packed_sentences, unpacked_sentences
 from ragways.store.source import Source, SourcePassage, searched_text
+from ragways.store.titles import letters
 
 FILE = "index.sqlite"
-VERSION = "10"
+VERSION = "11"
 """The format of rows and views. An index of another format is built anew."""
 PARTS = ("sections", "paragraphs", "chunks", "links", "infoboxes")
 FACTS = ("mentions", "relations", "other_names", "descriptions", "themes")
@@ -199,8 +200,8 @@ class Store:
         """
         with store_errors(self.path):
             if vacuum:
+                self.db.execute("INSERT INTO titles (titles) VALUES ('rebuild')")
                 self.db.execute("VACUUM")
-            self.db.execute("PRAGMA synchronous = FULL")
             return not self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
     # Changes
@@ -332,14 +333,15 @@ class Batch:
         number = number_of(document.id)
         existed = self.remove(number)
         self._db.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 number, document.key, source, document.title, title_name(document.title), document.format,
-                _json(dict(document.metadata)), document.redirect, bytes.fromhex(document_hash(document)),
-                _checksum(document.text), packed(document.places),
+                _json(dict(document.metadata)), document.redirect, document.redirect and title_name(document.redirect),
+                bytes.fromhex(document_hash(document)), _checksum(document.text), packed(document.places),
                 packed_sentences((part.start, part.end) for part in structure.sentences), document.text,
             ),
         )  # fmt: skip
+        self._db.execute("INSERT INTO titles (rowid, letters) VALUES (?, ?)", (number, letters(document.title)))
         self._put_parts(number, structure, tokens, hashes)
         self._note(number, "", ADDED)
         return existed
@@ -369,6 +371,7 @@ class Batch:
         """Remove a document with everything that was extracted from it; whether it was there."""
         if not self._db.execute("DELETE FROM documents WHERE number = ?", (number,)).rowcount:
             return False
+        self._db.execute("DELETE FROM titles WHERE rowid = ?", (number,))
         for table in (*PARTS, *FACTS, "extracted"):
             self._db.execute(f"DELETE FROM {table} WHERE document = ?", (number,))  # noqa: S608 - names of our own
         self._note(number, "", REMOVED)

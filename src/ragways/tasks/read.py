@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ragways.reading.answers import USUAL, PassageReader, Reach, ReadEvidence, SentencePlace, read_evidence
-from ragways.reading.compare import Compared, compared
 from ragways.reading.phrase import (
     announces,
     clean_sentence,
@@ -32,6 +31,9 @@ from ragways.reading.questions import asked
 from ragways.reading.sufficiency import Features, chance, coverage, structure
 from ragways.reading.windows import content_stems, stems
 from ragways.tasks.extract import SEARCHED, AnswerPassage, Candidate, Embed, Terms, score_sentences
+
+if TYPE_CHECKING:
+    from ragways.reading.compare import Compared
 
 LOOKED_AT: Final = 6
 """Passages that are read."""
@@ -123,8 +125,12 @@ async def read_answer(
     sentences are said at most where sentences answer; `reach` is how much is read.
     """
     form = _form(question)
-    if (decided := await compared(question, [(each.title, each.sentences) for each in passages], reader)) is not None:
-        return _decided(question, passages, decided, form)
+    if asked(question).form not in ("list", "prose", "span"):
+        from ragways.reading.compare import compared  # most questions compare nothing
+
+        decided = await compared(question, [(each.title, each.sentences) for each in passages], reader)
+        if decided is not None:
+            return _decided(question, passages, decided, form)
     titled = [(passage.heading, passage.sentences) for passage in passages[:LOOKED_AT]]
     reach = reach if form in _ONLY_READ else AFTER_COMPARING
     read = await read_evidence(question, titled, reader, form, reach)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ragways.core.language import REFUSALS
+from ragways.core.text import lazy_regex
 from ragways.core.types import ABSTENTION
 
 LONGEST = 1000
@@ -31,7 +32,7 @@ _ANSWER = (
 _UNDONE = rf"(?:can ?not|can['’]t|could ?{_NOT}) be (?:answered|determined|known|found|established|inferred)\b"
 _UNTOLD = r"(?:available|known|possible|clear|found|mentioned|specified|stated|provided|given|included)\b"
 
-_WHOLLY = re.compile(
+_WHOLLY = lazy_regex(
     r"(?:the )?(?:answer )?(?:is |was )?(?:"
     + "|".join(
         (
@@ -46,7 +47,7 @@ _WHOLLY = re.compile(
 )
 """All of an answer."""
 
-_LEAD = re.compile(
+_LEAD = lazy_regex(
     r"(?:(?:(?:i['’]m |i am )?(?:very |so )?sorry|(?:i |my )?apolog\w+|unfortunately|regrettably)\b[,.:]? ?|"
     r"as an ai\b[^,.]{0,30}, ?|"
     rf"(?:based on|according to|given|from|in) [^,.]{{0,40}}\b{_SOURCE}\b[^,.]{{0,40}}[,:] ?)"
@@ -54,7 +55,7 @@ _LEAD = re.compile(
 )
 """What may stand before a refusal."""
 
-_REFUSING = re.compile(
+_REFUSING = lazy_regex(
     "|".join(
         (
             rf"{re.escape(ABSTENTION.casefold())}\b",
@@ -79,9 +80,9 @@ _REFUSING = re.compile(
         )
     )
 )
-_ELSEWHERE = re.compile("(?:" + "|".join(re.escape(each.casefold()) for each in REFUSALS.values()) + r")(?!\w)")
+_ELSEWHERE = lazy_regex("(?:" + "|".join(re.escape(each.casefold()) for each in REFUSALS.values()) + r")(?!\w)")
 """An abstention in another language."""
-_TURN = re.compile(r"\b(?:but|however|nevertheless|nonetheless|the answer is)\b")
+_TURN = lazy_regex(r"\b(?:but|however|nevertheless|nonetheless|the answer is)\b")
 """What an answer after all begins with."""
 
 

@@ -12,9 +12,10 @@ tested by the same checks.
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,9 @@ from ragways.corpus.source import LoadOptions, SourceFile
 from ragways.evaluation.datasets import Dataset
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.record import Record
-from ragways.index.layer import Layer
-from ragways.index.layers import LAYERS
+from ragways.index.open import Index
+from ragways.layers.layer import Layer
+from ragways.layers.table import LAYERS
 from ragways.library import Corpus, build, sample_corpus
 from ragways.library import open as open_corpus
 from ragways.models.adapt import OwnEmbedder, OwnModel, as_embedder, as_model
@@ -245,34 +247,54 @@ def check_model(model: OwnModel | ModelKind, settings: Settings | None = None) -
     asyncio.run(check())
 
 
-def check_layer(layer: Layer, files: Mapping[str, str] | None = None) -> None:
-    """Check a layer on a few files: it is built with what it needs, shown by the index's status, found sound by its
-    check, and, when a document comes and goes, left as if that had never been there.
+def check_layer(
+    layer: Layer, files: Mapping[str, str] | None = None, answers: Callable[[Any], object] | None = None
+) -> None:
+    """Check a layer on a few files: it is built with what it needs, shown by the index's status, and found sound by its
+    check; and when documents come, change and go, the view that is folded is the one that is made of the same rows.
+
+    `answers` gives what the layer's reader answers, as a value that can be compared; without it rows are counted.
     """
-    from ragways.index.health import check
+    from ragways.index.check import check
     from ragways.index.status import layer_status
+    from ragways.index.views import published
 
     _check_names(layer)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        for name, text in (files or _FILES).items():
-            (folder / "docs").mkdir(exist_ok=True)
-            (folder / "docs" / name).write_text(text, encoding="utf-8")
-        settings = _settings(folder)
-        make = partial(build, folder / "docs", settings=settings, layers=[layer.name], embedder=HashingEmbedder())
-        make()
-        before = {status.name: status for status in layer_status(settings.index)}[layer.name]
-        assert before.built, f"{layer.name} is not built after a run that built it"
-        (folder / "docs" / "more.txt").write_text("The Skerry Light was lit by Orla Tamsett.", encoding="utf-8")
-        make()
-        (folder / "docs" / "more.txt").unlink()
-        make()
-        after = {status.name: status for status in layer_status(settings.index)}[layer.name]
-        assert after.rows == before.rows, f"{layer.name} has {after.rows} rows where a fresh build has {before.rows}"
+        docs, settings = folder / "docs", _settings(folder)
+        docs.mkdir()
+
+        def run(changes: Mapping[str, str]) -> tuple[int, object]:
+            for name, text in changes.items():
+                (docs / name).write_text(text, encoding="utf-8")
+            build(docs, settings=settings, layers=[layer.name], embedder=HashingEmbedder())
+            return state()
+
+        def state() -> tuple[int, object]:
+            with closing(Index.open(settings.index)) as index:
+                answer = answers(index.layer(layer.name)) if answers is not None else None
+            status = {status.name: status for status in layer_status(settings.index)}[layer.name]
+            assert status.built, f"{layer.name} is not built after a run that built it"
+            return status.rows, answer
+
+        before = run(files or _FILES)
+        changed = next(iter(files or _FILES))
+        text = (docs / changed).read_text(encoding="utf-8")
+        folded = run({"more.txt": _MORE, changed: f"{text}\n\n{_MORE}"})
+        views = published(settings.index)
+        assert views is not None, "no view is published"
+        shutil.rmtree(views.folder)
+        made = run({})
+        assert folded == made, f"{layer.name} folded gives {folded}, and made of the same rows {made}"
+        (docs / "more.txt").unlink()
+        after = run({changed: text})
+        assert after == before, f"{layer.name} gives {after} after changes that were undone, and {before} before them"
         errors = [finding for finding in check(settings.index).findings if finding.severity == "error"]
         assert not errors, f"{layer.name} leaves an index that is not sound: {errors[0]}"
 
 
+_MORE = "The Skerry Light was lit by Orla Tamsett."
 _FILES = {
     "light.txt": "The harbour light was built by Anna Brack in 1801. It stands on Pell Rock.",
     "rock.txt": "Pell Rock lies two miles off the harbour. Seals rest there in winter.",

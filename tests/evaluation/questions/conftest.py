@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from tests.fakes import WordHashes, recipe
 
 LAYERS = frozenset({"vectors", "words", "graph", "windows"})

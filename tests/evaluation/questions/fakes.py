@@ -12,7 +12,7 @@ from typing import Any
 from ragways.core.trace import Usage
 from ragways.evaluation.questions.generate import GeneratedSet, generate
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.retrieval.resources import Resources

@@ -16,7 +16,7 @@ from ragways.evaluation.questions.draft import AMBIGUOUS, LEAK, PASSED, NothingT
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.symbols import CodeBlock, code_statements
 from ragways.evaluation.questions.verify import rule_fault
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from tests.evaluation.questions.fakes import ModelByTask, indexed, made, resources
 
 SETTINGS = """# Settings of the pump

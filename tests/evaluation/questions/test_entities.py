@@ -12,7 +12,7 @@ from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.questions.entities import no_name, tells
 from ragways.evaluation.questions.source import SHARES, checked_shares, read_shares
 from ragways.evaluation.record import Record
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from tests.evaluation.questions.fakes import REPLIES, ModelByTask, indexed, made, shown
 
 BOOK = {

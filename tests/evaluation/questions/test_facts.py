@@ -10,7 +10,7 @@ from ragways.evaluation.questions.facts import FactIndex
 from ragways.evaluation.questions.graph_questions import definition
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.wordings import date_of, of_field, of_predicate
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from tests.evaluation.questions.fakes import indexed, resources
 
 SENTENCES: dict[str, tuple[str, dict[str, str]]] = {

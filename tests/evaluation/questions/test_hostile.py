@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragways.evaluation.questions.generate import KINDS
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.call import Call
 from ragways.models.task import FENCE_RULE
 from tests.evaluation.questions.fakes import REPLIES, ModelByTask, ending, indexed, made, uncited

@@ -12,7 +12,7 @@ from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question, holds, plain_words
 from ragways.evaluation.questions.draft import NULL, PASSED, REASONS
 from ragways.evaluation.questions.generate import KINDS, GeneratedSet, find_kinds
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.task import FENCE_RULE
 from tests.evaluation.questions.fakes import REPLIES, ModelByTask, grounded_from, indexed, made
 

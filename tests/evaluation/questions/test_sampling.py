@@ -3,64 +3,74 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
-from ragways.evaluation.questions.graph_draws import bridge_walk, random_walk, triplets
+from ragways.evaluation.questions.entities import real
+from ragways.evaluation.questions.graph_draws import bridge_walk, connected, node, random_walk, triplets
 from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
 from ragways.evaluation.questions.source import SHARES, QuestionSource
 from ragways.evaluation.questions.templates import drawn_ways
 from ragways.index.build import build, remove
-from ragways.index.graph import kept_facts, tables
-from ragways.index.pagerank import Adjacency
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.graph.fold import Entries
+from ragways.layers.graph.read import StoredGraph
+from ragways.layers.graph.resolve import Merging, RowColumns
 from tests.evaluation.questions.fakes import resources
 from tests.fakes import WordHashes, recipe
+from tests.layers.graph.made_documents import MadeDocument, Mention, store_of
 
 edges = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)).filter(lambda e: e[0] != e[1]), max_size=40)
 
 
+def graph_of(pairs: Iterable[tuple[int, int]]) -> StoredGraph:
+    names = tuple(Mention(0, f"Name {n}", f"Name {n}") for n in range(15))
+    relations = tuple((*pair, "met", 1) for pair in pairs)
+    store = store_of({"all": MadeDocument("All", mentions=names, relations=relations)} if relations else {})
+    return StoredGraph(Entries.make(RowColumns.read(store, None, lambda _: False), Merging()).graph(), store)
+
+
+@settings(deadline=None)
+@example([], 0, 1)
 @given(edges, st.integers(0, 5), st.integers(1, 12))
 def test_a_walk_crosses_different_edges_of_the_graph(pairs: list[tuple[int, int]], seed: int, hops: int):
-    unique = sorted({(min(pair), max(pair)) for pair in pairs})
-    left, right = (np.array([pair[n] for pair in unique], dtype=np.int64) for n in (0, 1))
-    links = Adjacency.of_edges(15, left, right, np.ones(len(unique)))
-    walk = random_walk(links, Random(seed), hops)
+    graph = graph_of(pairs)
+    walk = random_walk(graph, Random(seed), hops)
     assert len(set(walk.edges)) == len(walk.edges) <= hops
-    assert set(walk.edges) <= set(unique)
+    assert set(walk.edges) <= {tuple(sorted(graph.named(f"name {n}")[0] for n in pair)) for pair in pairs}
     assert walk.whole == (len(walk.edges) >= hops)
     assert {node for edge in walk.edges for node in edge} <= set(walk.nodes)
-    assert walk == random_walk(links, Random(seed), hops)
+    assert walk == random_walk(graph, Random(seed), hops)
 
 
-def test_a_walk_over_nothing():
-    assert random_walk(Adjacency.of_edges(0, *(np.zeros(0, np.int64),) * 2, np.zeros(0)), Random(0)).edges == ()
-
-
-def test_after_a_removal_each_relation_that_is_left_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """The arrays keep the numbers that they had, so that some are higher than there are relations."""
-    monkeypatch.setattr(tables, "LARGE", 0)
-    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+def test_what_is_drawn_does_not_depend_on_how_the_index_came_to_be(tmp_path: Path):
     texts = [f"{name} Corran met Otto Tamsett in Saltrey. {name} Corran lives there." for name in ("Ada", "Ben", "Cy")]
-    for n, text in enumerate(texts):
-        (tmp_path / f"{n}.txt").write_text(text)
+    files = [tmp_path / f"{n}.txt" for n in range(3)]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
     wanted = recipe(WordHashes(), layers=frozenset({"words", "graph"}))
-    asyncio.run(build(tmp_path / "index", [tmp_path / f"{n}.txt" for n in range(3)], wanted))
-    asyncio.run(remove(tmp_path / "index", ["0.txt"]))
-    with closing(Index.open(tmp_path / "index")) as index:
-        arrays = index.graph.relation_arrays
-        assert arrays.all_numbers().max() >= len(arrays)
-        source = QuestionSource(resources(index))
-        drawn = {triplet.id for seed in range(40) for triplet in triplets(source, Random(seed))}
-        assert drawn == {*arrays.names(arrays.all_numbers())}
+    for name, runs in (("once", [files[1:]]), ("later", [files[:1], files[2:], files[1:2]])):
+        for some in runs:
+            asyncio.run(build(tmp_path / name, some, wanted))
+    asyncio.run(remove(tmp_path / "later", ["0.txt"]))
+    drawn = []
+    for name in ("once", "later"):
+        with closing(Index.open(tmp_path / name)) as index:
+            source = QuestionSource(resources(index))
+            related = [[triplet.id for triplet in triplets(source, Random(seed))] for seed in range(40)]
+            walked = [random_walk(source.graph, Random(seed)) for seed in range(9)]
+            central = [connected(source, Random(seed), real).id for seed in range(9)]
+            drawn.append((related, walked, central, [node(source, Random(seed)).id for seed in range(9)]))
+            assert {id for some in related for id in some} == {edge.id for edge in index.graph.edges(central)}
+    assert drawn[0] == drawn[1]
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +117,7 @@ def test_reading_on_takes_five_sentences_of_three_documents(source: QuestionSour
     windows = source.index.windows
     sentences = {
         document: [
-            " ".join(source.index.text(document, *windows.sentence_at[row].tolist()).split())
+            " ".join(source.index.text(document, *windows.span_of(row)).split())
             for row in sorted({r for window in windows.windows_of(document) for r in windows.sentences_of(window)})
         ]
         for document in {one.document for context in contexts for one in context}

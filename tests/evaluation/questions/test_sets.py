@@ -19,7 +19,7 @@ from ragways.evaluation.datasets.reading import plain_questions, plain_row
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.questions.generate import KINDS, about_file, write
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
 from tests.evaluation.questions.fakes import REPLIES, ModelByTask, made
@@ -27,7 +27,7 @@ from tests.evaluation.questions.fakes import REPLIES, ModelByTask, made
 SCRIPT = """
 import asyncio, sys
 from pathlib import Path
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from tests.evaluation.questions.fakes import made
 from ragways.evaluation.questions.generate import write
 write(made(Index.open(Path(sys.argv[1])), count=3, seed=7), Path(sys.argv[2]))

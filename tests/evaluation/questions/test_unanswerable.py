@@ -8,7 +8,7 @@ import pytest
 
 from ragways.evaluation.questions.facts import written_forms
 from ragways.evaluation.questions.wordings import date_of, when
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from tests.evaluation.questions.fakes import made
 
 

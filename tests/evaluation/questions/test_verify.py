@@ -33,7 +33,7 @@ from ragways.evaluation.questions.draft import (
 from ragways.evaluation.questions.graph_questions import summarised
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import chained
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.call import Call
 from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.questions.fakes import REPLIES, ModelByTask, asked, indexed, made, resources, shown

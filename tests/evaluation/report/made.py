@@ -17,7 +17,7 @@ from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, begin
 from ragways.evaluation.report.data import evaluation_report
 from ragways.evaluation.resources.sampler import ResourceSample, samples_of
-from ragways.index.work_cache import Spent
+from ragways.store.cache import Spent
 
 TYPES = ("factual", "reasoning", "summary", "null")
 PARADIGMS = {"words": 0.45, "naive": 0.55, "fused": 0.8, "agent": 0.7, "llm-only": 0.2}

@@ -37,8 +37,7 @@ def watched(name: str, seen: list[Seen]) -> Paradigm:
 
     def build(use: Resources) -> Strategy:
         async def look(query: Query) -> Query:
-            loaded = frozenset(vars(use.index)) & {"vectors", "words", "graph", "communities", "windows"}
-            seen.append((loaded, query.text in use._vectors))
+            seen.append((frozenset(use.index._layers), query.text in use._vectors))
             return query
 
         return Step("look", look) >> real.strategy(use, {})

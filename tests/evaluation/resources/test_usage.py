@@ -18,9 +18,9 @@ from ragways.evaluation.record import AnswerUsage, Record, Records, TraceStep
 from ragways.evaluation.resources.sampler import ResourceSample
 from ragways.evaluation.resources.usage import answering, construction, layer_costs, split, usage
 from ragways.evaluation.run import Variant, evaluate
-from ragways.index.work_cache import Spent
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
+from ragways.store.cache import Spent
 from ragways.testing.server import LoopbackServer
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
 from tests.retrieval.test_contract import QUESTION

@@ -16,7 +16,7 @@ from ragways.evaluation.routing.fit import fit
 from ragways.evaluation.routing.outcomes import gather
 from ragways.evaluation.run import Variant, evaluate
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval.resources import Resources
 from ragways.testing.scripted import ScriptedModel

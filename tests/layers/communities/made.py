@@ -13,10 +13,10 @@ from typing import Any
 
 from ragways.core.types import Document, Part, Structure, content_hash, document_number
 from ragways.layers.communities.layer import COMMUNITIES
-from ragways.layers.communities.read import Communities
+from ragways.layers.communities.read import StoredCommunities
 from ragways.layers.graph.layer import GRAPH
 from ragways.layers.graph.names import fold, hash_of
-from ragways.layers.graph.read import Graph
+from ragways.layers.graph.read import StoredGraph
 from ragways.layers.layer import Use
 from ragways.layers.settings import CommunitySettings, GraphSettings
 from ragways.models.client import ModelClient
@@ -55,11 +55,11 @@ def facts(text: str) -> dict[str, list[tuple[object, ...]]]:
     types = {fold(name): type for name, type in _TYPED.findall(text)}
     names = [fold(name) for name in _NAME.findall(text)]
     spelled = {fold(name): name for name in _NAME.findall(text)}
-    mentions = [
+    mentions: list[tuple[object, ...]] = [
         (0, name, hash_of(name), kind_of(name), "", spelled[name], types.get(name, ""), names.count(name), "rules")
         for name in dict.fromkeys(names)
     ]
-    relations = [
+    relations: list[tuple[object, ...]] = [
         (0, fold(one), kind_of(one), "stands_with", fold(other), kind_of(other), 1_000_000, "", at.start(),
          len(at[0]), "", "rules")
         for at in _SENTENCE.finditer(text)
@@ -80,7 +80,7 @@ class MadeIndex:
         self.folder = folder
         self.store = Store.write(folder)
         self.cache = WorkCache(folder)
-        self.embedder = embedder
+        self.embedder: Any = embedder
         self.settings = CommunitySettings(**{"members": 3, "text": 0, **settings})
         self.generation = 0
         if embedder is not None:
@@ -125,13 +125,13 @@ class MadeIndex:
         change = None if before is None else self.store.changes(before, "communities")
         return self._folded(self.view, change, model, fresh=fresh, pays=pays, last=last)
 
-    def made(self, folder: Path) -> Communities:
+    def made(self, folder: Path) -> StoredCommunities:
         """Communities of the same rows, made in another folder."""
         view = folder / "communities"
         view.mkdir(parents=True)
         Path(folder / "graph").symlink_to(self.view.parent / "graph", target_is_directory=True)
         self._folded(view, None, None)
-        return Communities(view, self.store)
+        return StoredCommunities(view, self.store)
 
     def _folded(
         self,
@@ -175,18 +175,18 @@ class MadeIndex:
             )
         )
 
-    def graph(self) -> Graph:
+    def graph(self) -> StoredGraph:
         return GRAPH.open(self.view.parent / "graph", self.store)
 
-    def open(self) -> Communities:
-        return Communities(self.view, self.store)
+    def open(self) -> StoredCommunities:
+        return StoredCommunities(self.view, self.store)
 
     def close(self) -> None:
         self.cache.close()
         self.store.close()
 
 
-def all_of(read: Communities) -> dict[str, list[tuple[object, ...]]]:
+def all_of(read: StoredCommunities) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that readers see of the layer."""
     communities = {community for level in read.levels() for community in read.of_level(level)}
     vectors = read.vectors

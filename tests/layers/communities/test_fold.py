@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragways.core.types import document_number
 from ragways.layers.communities.assign import joined_in
 from ragways.layers.communities.layer import COMMUNITIES
-from ragways.layers.communities.read import Communities, age_of
+from ragways.layers.communities.read import StoredCommunities, age_of
 from ragways.layers.layer import CheckContext
 from tests.fakes import WordHashes
 from tests.layers.communities.made import HARBOUR, ORCHARD, MadeIndex, all_of
@@ -34,7 +34,7 @@ change = st.tuples(st.integers(0, 9), st.one_of(st.none(), st.lists(st.tuples(pe
 history = st.lists(st.lists(change, min_size=1, max_size=3), min_size=2, max_size=7)
 
 
-def check_tree(index: MadeIndex, read: Communities) -> None:
+def check_tree(index: MadeIndex, read: StoredCommunities) -> None:
     """Every entity that is joined to others is in one leaf, and communities contain those inside them."""
     joined = [f"entity:{number:016x}" for number in joined_in(index.view).ids.tolist()]
     for level in read.levels():

@@ -122,7 +122,7 @@ def reply(call: Call) -> dict[str, object]:
     return {"entities": entities, "relations": relations}
 
 
-NOTHING = {"entities": [], "relations": []}
+NOTHING: dict[str, list[object]] = {"entities": [], "relations": []}
 
 
 def test_short_passages_share_a_call_and_one_more_document_costs_its_own_alone(made: Any) -> None:
@@ -142,6 +142,14 @@ def test_short_passages_share_a_call_and_one_more_document_costs_its_own_alone(m
     index.store.db.execute("UPDATE extracted SET made = ''")
     with ScriptedModel([]) as model:
         assert index.run({}, model) == sorted([*TWO, "Tide"])  # read again, and nothing is paid again
+
+
+def test_a_relation_may_write_its_ends_otherwise_than_the_entities(made: Any) -> None:
+    index = made(method="model")
+    relation = _relation(1, "Oriel Tamsett", "lived_in", "the Saltrey")
+    with ScriptedModel([{"entities": [_entity(1, "Saltrey", "place")], "relations": [relation]}]) as model:
+        index.run({"Oriel Tamsett": TWO["Oriel Tamsett"]}, model)
+    assert ("oriel tamsett", "lived_in", "saltrey", "model") in index.relations()
 
 
 def test_without_structure_the_model_alone_finds_facts(made: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from ragways.core.types import Document
 from ragways.layers.settings import WindowSettings
 from ragways.layers.windows.edges import Nearest, Space, renewed_elsewhere, renewed_within
-from ragways.layers.windows.read import DocumentIds, VectorRows, Windows
+from ragways.layers.windows.read import DocumentIds, StoredWindows, VectorRows
 from ragways.layers.windows.sliding import slide
 from ragways.layers.windows.themes import DocumentThemes
 from ragways.store.packed import PackedRows
@@ -21,7 +21,7 @@ DIMENSION = 16
 class KnownDocuments:
     """What a traversal wants of an index."""
 
-    windows: Windows
+    windows: StoredWindows
 
     def __init__(self, documents: list[Document]) -> None:
         self._documents = {document.id: document for document in documents}
@@ -35,7 +35,7 @@ class KnownDocuments:
 
 @dataclass
 class Graph:
-    windows: Windows
+    windows: StoredWindows
     index: KnownDocuments
     question: np.ndarray
     window_texts: list[str]
@@ -82,7 +82,7 @@ def graph(seed: int, *, level: bool, documents: int = 4, longest: int = 8, edges
     at = np.array(window_at, np.int32)
     space, nothing = Space(matrix.packed, at[:, 2]), (Nearest.none(0, edges), np.zeros(0, np.int64))
     numbers = np.array([number_of(document.id) for document, _ in made], np.int64)
-    windows = Windows(
+    windows = StoredWindows(
         windows=VectorRows(window_ids, matrix),
         sentences=VectorRows(sentence_ids, PackedRows.of(vectors(rng, sentence_texts, level=level))),
         window_at=at,

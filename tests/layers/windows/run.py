@@ -14,7 +14,7 @@ from ragways.corpus.structure import Chunking, structure
 from ragways.layers.layer import Layer, Use
 from ragways.layers.settings import WindowSettings
 from ragways.layers.windows.layer import WINDOWS
-from ragways.layers.windows.read import Windows
+from ragways.layers.windows.read import StoredWindows
 from ragways.models.client import ModelClient
 from ragways.store.cache import WorkCache
 from ragways.store.source import Source
@@ -37,7 +37,7 @@ class WindowRuns:
         self.model = ModelClient(None)
         self.pays = True
         self.use = self._use()
-        self.view: Path | None = None
+        self.view = folder / "none"
         self.generation = 0
 
     def _use(self) -> Use:
@@ -64,7 +64,7 @@ class WindowRuns:
                 else:
                     batch.remove(int(document.id.split(":")[1]))
 
-    def run(self, *, make: bool = False, layer: Layer = WINDOWS) -> Windows:
+    def run(self, *, make: bool = False, layer: Layer = WINDOWS) -> StoredWindows:
         """Extract what is new and fold the view, or make it anew."""
         self.use = self._use()
         asyncio.run(self._run(make, layer))
@@ -83,7 +83,7 @@ class WindowRuns:
                     batch.put_facts("windows", source.number, its, layer.tables, _MADE)
         change: Change | None = None
         target = self.folder / f"view{self.store.generation}{os.urandom(4).hex()}"
-        if self.view is None or make:
+        if make or not self.view.is_dir():
             target.mkdir()
         else:
             change = self.store.changes(self.generation, "windows")
@@ -91,8 +91,7 @@ class WindowRuns:
         await layer.fold(target, self.store, change, self.use)
         self.view, self.generation = target, self.store.generation
 
-    def open(self) -> Windows:
-        assert self.view is not None
+    def open(self) -> StoredWindows:
         return WINDOWS.open(self.view, self.store)
 
     def close(self) -> None:
@@ -100,7 +99,7 @@ class WindowRuns:
         self.cache.close()
 
 
-def all_of(layer: Windows) -> dict[str, object]:
+def all_of(layer: StoredWindows) -> dict[str, object]:
     """All that a reader can tell of the windows, to the last bit."""
     edges = {"within": layer.within, "across": layer.across, "by_theme": layer.by_theme}
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -103,17 +102,6 @@ def test_equal_texts_have_equal_marks_and_are_embedded_once(runs: WindowRuns):
     assert len(runs.embedder.texts) == len(set(runs.embedder.texts))
 
 
-def test_the_order_of_adding_does_not_matter(tmp_path: Path, runs: WindowRuns):
-    expected = all_of(runs.open())
-    for number, order in enumerate(list(permutations(TEXTS))[::59]):
-        other = WindowRuns(tmp_path / str(number))
-        for name in order:
-            other.put({name: TEXTS[name]})
-            other.run()
-        assert all_of(other.open()) == expected
-        other.close()
-
-
 NAMES = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"])
 SENTENCES = st.lists(st.sampled_from(SEA.split(". ")[:4] + STORM.split(". ")[:3] + ["It rains"]), max_size=7)
 HISTORIES = st.lists(st.dictionaries(NAMES, SENTENCES, min_size=1, max_size=3), min_size=1, max_size=6)
@@ -147,16 +135,6 @@ def test_a_view_of_earlier_generations_is_not_written_to(runs: WindowRuns):
     runs.view, after = view, runs.view
     assert all_of(runs.open()) | {"themes": ()} == before | {"themes": ()}  # of which the rows tell
     runs.view = after
-
-
-def test_what_was_added_and_removed_leaves_nothing(runs: WindowRuns):
-    before, used = all_of(runs.open()), WINDOWS.used(runs.store, runs.view, runs.use)
-    runs.put({"secret.txt": "The vault holds gold. The vault is deep. Guards watch the vault. Nobody enters."})
-    runs.run()
-    assert content_hash("The vault is deep.") in WINDOWS.used(runs.store, runs.view, runs.use)["vectors"]
-    runs.put({"secret.txt": ""})
-    assert all_of(runs.run()) == before
-    assert WINDOWS.used(runs.store, runs.view, runs.use) == used
 
 
 def test_all_that_is_used_is_cached_and_nothing_else(runs: WindowRuns):
@@ -208,6 +186,7 @@ def test_a_part_has_its_windows_numbered_anew_and_the_neighbours_that_are_left(r
     assert part.projection is layer.projection
     for row, id in enumerate(part.windows.ids):
         whole = layer.row_of(id)
+        assert whole is not None
         assert part.row_of(id) == row
         assert part.document_of(row) == layer.document_of(whole)
         assert part.themes(part.document_of(row)) == layer.themes(part.document_of(row))

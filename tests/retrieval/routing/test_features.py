@@ -14,7 +14,7 @@ import pytest
 from ragways.assemble import opened
 from ragways.core.types import Found, Hit, Hits, Piece, Query
 from ragways.index.diagnosis import diagnose, save
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.reading.question_type import question_type
 from ragways.retrieval.routing.features import (
     CUTS,

@@ -12,7 +12,7 @@ from ragways.core.errors import MissingLayer
 from ragways.core.step import Step
 from ragways.core.trace import Span, span
 from ragways.core.types import Evidence, Query
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import PARADIGMS, ask

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragways.index.build import build
-from ragways.index.reader import Index
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.toolbox import Toolbox

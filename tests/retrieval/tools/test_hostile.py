@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragways.core.errors import StoreFailed
 from ragways.retrieval.tools import queries
 from ragways.retrieval.tools.corpus_view import TOKENS
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
@@ -71,14 +72,14 @@ def check(box: Toolbox, name: str, arguments: str) -> None:
 def test_no_exception_escapes_and_only_enumerated_queries_run(box: Toolbox):
     known = {text for name, text in vars(queries).items() if name.startswith("_") and isinstance(text, str)}
     ran: set[str] = set()
-    box._view.index._store.db.set_trace_callback(ran.add)
+    box._view.index.store.db.set_trace_callback(ran.add)
     runner = asyncio.Runner()
     count, began = 0, time.process_time()
     for name, arguments in variants():
         assert isinstance(json.loads(runner.run(box.call(name, arguments))), dict)
         count += 1
     runner.close()
-    box._view.index._store.db.set_trace_callback(None)
+    box._view.index.store.db.set_trace_callback(None)
     assert count >= 10_000
     assert time.process_time() - began < 60
     # The index reads an article's text and chunks by queries of its own.
@@ -87,7 +88,9 @@ def test_no_exception_escapes_and_only_enumerated_queries_run(box: Toolbox):
         "SELECT number, title, tex",
         "SELECT document, path, st",
     }
-    assert {" ".join(text.split())[:25] for text in ran} <= starts
+    # SQLite's own statements, by which its full-text search reads its tables, name the database in quotes.
+    own = {text for text in ran if text.startswith("--") or "'main'." in text}
+    assert {" ".join(text.split())[:25] for text in ran - own} <= starts
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -106,7 +109,5 @@ def test_arbitrary_arguments(box: Toolbox, name: str, arguments: str):
 
 
 def test_the_store_cannot_be_written_through_a_tool(box: Toolbox):
-    import sqlite3
-
-    with pytest.raises(sqlite3.OperationalError):
-        box._view.index._store.db.execute("DELETE FROM documents")
+    with pytest.raises(StoreFailed, match="cannot write"):
+        box._view.index.store.db.execute("DELETE FROM documents")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import Field
 
-from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
-from ragways.index.settings import LayerSettings
-from ragways.index.store import Store
+from ragways.layers.files import load_json, save_json
+from ragways.layers.layer import CheckContext, Finding, Layer, Use, findings
+from ragways.layers.settings import LayerSettings
+from ragways.store.store import Change, Store
 
 FILE = "lengths.json"
 
@@ -20,50 +21,37 @@ class LengthSettings(LayerSettings):
     minimum: int = Field(0, ge=0, description="shorter documents are left out")
 
 
-def _derive(context: BuildContext, folder: Path) -> None:
-    """Write the layer's file; everything it needs is in the store, so the order of adding documents cannot show."""
-    minimum = context.settings_of("lengths", LengthSettings).minimum
-    rows = context.store.db.execute("SELECT number, length(text) FROM documents ORDER BY number")
-    lengths = {str(number): length for number, length in rows if length >= minimum}
-    (folder / FILE).write_text(json.dumps(lengths), encoding="utf-8")
+class Lengths(Layer):
+    """Its view is made of the documents' rows alone, so it extracts nothing."""
+
+    name = "lengths"
+    summary = "how long each document is"
+    settings = LengthSettings
+
+    async def fold(self, view: Path, store: Store, change: Change | None, use: Use) -> None:
+        """Made anew, the file holds all documents; else those that went leave it, and those that came are added."""
+        minimum = use.settings_of(self.name, LengthSettings).minimum
+        lengths = {} if change is None else self.open(view, store)
+        for number in change.removed if change is not None else ():
+            lengths.pop(str(number), None)
+        for document in store.sources(None if change is None else change.added):
+            if len(document.text) >= minimum:
+                lengths[str(document.number)] = len(document.text)
+        save_json(view / FILE, lengths)
+
+    def open(self, view: Path, store: Store) -> dict[str, int]:
+        """What `index.layer("lengths")` gives: characters by the number of the document."""
+        lengths: dict[str, int] = load_json(view / FILE)
+        return lengths
+
+    def count(self, view: Path, store: Store) -> int:
+        return len(self.open(view, store))
+
+    def check(self, context: CheckContext) -> Iterator[Finding]:
+        """Lengths are those of documents that are there."""
+        lengths = self.open(context.views / self.name, context.store)
+        unknown = (number for number in lengths if int(number) not in context.documents)
+        yield from findings("length of an unknown document", "error", unknown, context.cure_of_view)
 
 
-async def _work(context: BuildContext) -> None:
-    """Nothing to pay for; the settings are remembered, so that a later run without them keeps them."""
-    if context.has_new_settings("lengths"):
-        context.keep_settings(LENGTHS)
-
-
-def _plan(planning: PlanContext) -> LayerEstimate:
-    return LayerEstimate(rows=planning.context.store.count("documents"))
-
-
-def _known_documents(context: CheckContext) -> list[Finding]:
-    """Lengths are those of documents that are there."""
-    unknown = (number for number in read_lengths(context.derived) if int(number) not in context.documents)
-    return list(findings("length of an unknown document", "error", unknown, context.cure_of_derived))
-
-
-def read_lengths(derived: Path) -> dict[str, int]:
-    """What `index.layer("lengths")` gives: characters by the number of the document."""
-    lengths: dict[str, int] = json.loads((derived / FILE).read_text(encoding="utf-8"))
-    return lengths
-
-
-def _rows(_: Store, derived: Path) -> int:
-    return len(read_lengths(derived)) if (derived / FILE).is_file() else 0
-
-
-LENGTHS = Layer(
-    name="lengths",
-    summary="how long each document is",
-    needs=frozenset(),
-    derive=_derive,
-    work=_work,
-    plan=_plan,
-    checks=(_known_documents,),
-    settings=LengthSettings,
-    open=read_lengths,
-    files=(FILE,),
-    rows=_rows,
-)
+LENGTHS = Lengths()

@@ -306,7 +306,7 @@ async def indexed(
     """The settings with an index of this corpus, kept in the cache, with the layers that the paradigms need."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build_own
-    from ragways.index.layers import check_layers
+    from ragways.layers.table import check_layers
     from ragways.retrieval.ask import PARADIGMS
 
     layers = check_layers(sorted({"vectors", *(need for name in paradigms for need in PARADIGMS.find(name).needs)}))

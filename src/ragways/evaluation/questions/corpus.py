@@ -11,8 +11,8 @@ from functools import cached_property
 from ragways.core.errors import UsageError
 from ragways.core.types import Document, Piece, title_name
 from ragways.evaluation.question import plain_words
-from ragways.index.graph.names import COARSE, coarse, fold, split_title, type_of_sentence
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.graph.names import COARSE, coarse, fold, split_title, type_of_sentence
 
 MAX_CHARACTERS = 1_000_000_000
 _BORN = re.compile(r"\(\s*born\b|\bwas born\b")
@@ -136,7 +136,7 @@ def chunk_ids(index: Index) -> list[str]:
     if "vectors" in index.layers:
         return sorted(index.vectors.ids)
     index.require(["graph"])
-    return sorted(index.graph.chunk_numbers)
+    return sorted(index.graph.chunk_ids())
 
 
 # What documents are about

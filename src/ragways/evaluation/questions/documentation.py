@@ -19,7 +19,7 @@ from ragways.evaluation.questions.documentation_rules import MOST_WORDS, NAME, R
 from ragways.evaluation.questions.draft import AMBIGUOUS, NothingToAsk, QuestionDraft
 from ragways.evaluation.questions.source import QuestionSource, grouped
 from ragways.evaluation.questions.symbols import CodeBlock, code_statements
-from ragways.index.graph.names import STOP
+from ragways.layers.graph.names import STOP
 
 KINDS: dict[str, str] = {
     "setting": "documentation: what a setting, option or attribute does, or its default",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ragways.evaluation.question import plain_words
-from ragways.index.graph.names import STOP
+from ragways.layers.graph.names import STOP
 
 NAME = r"(?:--?[a-z][\w-]*|@?[A-Za-z_][\w.]*(?:\(\))?)"
 _CODE = re.compile(

@@ -12,8 +12,8 @@ from ragways.core import dates
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.corpus import Subject
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.index.graph.names import STOP, Lexicon, fold, split_title
-from ragways.index.graph.reader import GraphEntity
+from ragways.layers.graph.names import STOP, WordCounts, fold, split_title
+from ragways.layers.protocols import GraphEntity
 
 _NOT_ASKED = frozenset({"date", "quantity"})
 LONGEST, MOST_WORDS = 60, 8
@@ -108,8 +108,8 @@ def means_one(subject: Subject) -> bool:
 
 def concept(source: QuestionSource, name: str) -> bool:
     """Whether a name is made of words that the corpus writes small: `Radiation Therapy` as much as `wound`."""
-    lexicon = source.once("lexicon", lambda: Lexicon(text.document.text for text in source.texts.all))
-    return name.islower() or all(lexicon.common(word) for word in re.findall(r"[^\W\d_]+", name))
+    words = source.once("words", lambda: WordCounts(text.document.text for text in source.texts.all))
+    return name.islower() or all(words.common(word) for word in re.findall(r"[^\W\d_]+", name))
 
 
 def common(source: QuestionSource, entity: GraphEntity) -> bool:

@@ -16,9 +16,9 @@ from ragways.core.types import Piece
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.corpus import CorpusTexts, Subject, Subjects
 from ragways.evaluation.questions.wordings import HOLDERS, LOOSE, TABLE, Wording, date_of, of_field, of_predicate
-from ragways.index.graph.names import fold, split_title
-from ragways.index.graph.reader import Triplet
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.graph.names import fold, split_title
+from ragways.layers.protocols import Triplet
 
 LONGEST = 60
 """Characters of an answer: what is longer is a description, not a value."""
@@ -207,11 +207,9 @@ class _GraphFacts:
 
     def __iter__(self) -> Iterator[Fact]:
         graph = self._index.graph
-        numbers = graph.relation_arrays.all_numbers().tolist()
-        for at in range(0, len(numbers), _AT_ONCE):
-            some = numbers[at : at + _AT_ONCE]
-            found = graph.relations_at(some)
-            triplets = [found[number] for number in some if number in found]
+        count = graph.counts()["relations"]
+        for at in range(0, count, _AT_ONCE):
+            triplets = graph.relations_at(range(at, min(at + _AT_ONCE, count))).values()
             readers = [(triplet, reader) for triplet in triplets if (reader := self._reader(triplet)) is not None]
             chunks = graph.relation_chunks([triplet.id for triplet, _ in readers])
             for triplet, reader in readers:

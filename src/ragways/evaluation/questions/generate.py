@@ -31,7 +31,7 @@ from ragways.evaluation.questions.groupings import GROUPINGS
 from ragways.evaluation.questions.model_written import Writer, quote
 from ragways.evaluation.questions.source import SHARES, QuestionSource, checked_shares, grouped
 from ragways.index.export import replacing
-from ragways.index.graph.names import STOP
+from ragways.layers.graph.names import STOP
 from ragways.retrieval.resources import Resources
 
 Way = Literal["rule", "model"]

@@ -28,9 +28,8 @@ from ragways.evaluation.questions.entities import (
     told_by_story,
 )
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.index.graph.names import STOP, fold, split_title
-from ragways.index.graph.reader import GraphEntity, Triplet
-from ragways.index.pagerank import Adjacency, pagerank
+from ragways.layers.graph.names import STOP, fold, split_title
+from ragways.layers.protocols import Graph, GraphEntity, Triplet
 
 MAX_DOCUMENTS = 5
 _TRIES = 20
@@ -43,6 +42,8 @@ _STATING = 2
 HOPS = 50
 """Different edges that a walk must cross, else another is begun."""
 _WALKS = 5
+_NEAR = 10_000
+"""Neighbours of an entity that a walk may go on to."""
 _STALE = 3
 """Steps for each edge wanted that a walk may take over edges it knows: then it has gone where it can."""
 
@@ -58,9 +59,9 @@ class EntitySupport:
 
 def node(source: QuestionSource, random: Random) -> GraphEntity:
     """Any entity that is one, each with the same chance."""
-    ids = source.graph.ids
-    for _ in range(_TRIES if ids else 0):
-        entity = source.entity(ids.id(random.choice(ids.numbers)))
+    count = source.graph.counts()["entities"]
+    for _ in range(_TRIES if count else 0):
+        entity = source.entity(source.graph.entity_at(random.randrange(count)))
         if real(source, entity):
             return entity
     raise NothingToAsk
@@ -74,7 +75,7 @@ def connected(source: QuestionSource, random: Random, fits: Fits = central) -> G
     ranks = _ranks(source)
     for _ in range(_TRIES if len(ranks) else 0):
         at = min(int(np.searchsorted(ranks, random.random() * ranks[-1])), len(ranks) - 1)
-        entity = source.entity(source.graph.id_in_order(at))
+        entity = source.entity(source.graph.entity_at(at))
         if fits(source, entity):
             return entity
     raise NothingToAsk
@@ -82,8 +83,7 @@ def connected(source: QuestionSource, random: Random, fits: Fits = central) -> G
 
 def _ranks(source: QuestionSource) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Running sums of the PageRank of all entities, made once."""
-    links = source.graph.in_order
-    return source.once("ranks", lambda: np.cumsum(pagerank(links, np.ones(len(links)), tolerance=1e-6)))
+    return source.once("ranks", lambda: np.cumsum(source.graph.ranks()))
 
 
 def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2, *, whole: bool = False) -> EntitySupport:
@@ -138,8 +138,8 @@ def edge(source: QuestionSource, random: Random) -> tuple[Triplet, tuple[Support
 
 def triplets(source: QuestionSource, random: Random) -> list[Triplet]:
     """Some relations, each with the same chance."""
-    there = source.once("relations", source.graph.relation_arrays.all_numbers)
-    numbers = [int(there[random.randrange(len(there))]) for _ in range(_TRIES if len(there) else 0)]
+    count = source.graph.counts()["relations"]
+    numbers = [random.randrange(count) for _ in range(_TRIES if count else 0)]
     found = source.graph.relations_at(numbers)
     return [found[number] for number in numbers if number in found]
 
@@ -212,16 +212,16 @@ def _steps(source: QuestionSource, chunk: str, seen: set[str], bridges: list[str
 class RandomWalk:
     """Nodes in the order they were first reached, and the edges crossed; `whole` if they are as many as wanted."""
 
-    nodes: tuple[int, ...]
-    edges: tuple[tuple[int, int], ...]
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
     whole: bool
 
 
-def random_walk(links: Adjacency, random: Random, hops: int = HOPS) -> RandomWalk:
-    """From a random node on; where five walks in a row fall short, the longest of them, and it says so."""
+def random_walk(graph: Graph, random: Random, hops: int = HOPS) -> RandomWalk:
+    """From a random entity on; where five walks in a row fall short, the longest of them, and it says so."""
     best = RandomWalk((), (), False)
-    for _ in range(_WALKS if len(links) else 0):
-        walk = _walk_once(links, random, hops)
+    for _ in range(_WALKS if graph.counts()["entities"] else 0):
+        walk = _walk_once(graph, random, hops)
         if len(walk.edges) > len(best.edges):
             best = walk
         if best.whole:
@@ -229,15 +229,15 @@ def random_walk(links: Adjacency, random: Random, hops: int = HOPS) -> RandomWal
     return best
 
 
-def _walk_once(links: Adjacency, random: Random, hops: int) -> RandomWalk:
-    node = random.randrange(len(links))
-    nodes, edges = {node: None}, dict[tuple[int, int], None]()
+def _walk_once(graph: Graph, random: Random, hops: int) -> RandomWalk:
+    node = graph.entity_at(random.randrange(graph.counts()["entities"]))
+    nodes, edges = {node: None}, dict[tuple[str, str], None]()
     stale = 0
     while len(edges) < hops and stale < hops * _STALE:
-        near, _ = links.neighbours(node)
-        if not len(near):
+        near = graph.neighbours(node, _NEAR)
+        if not near:
             break
-        step = int(near[random.randrange(len(near))])
+        step, _ = random.choice(near)
         edge = min(node, step), max(node, step)
         stale = stale + 1 if edge in edges else 0
         edges[edge] = nodes[step] = None

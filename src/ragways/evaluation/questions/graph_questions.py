@@ -14,7 +14,7 @@ from ragways.evaluation.questions.draft import OTHER_ENTITY, NothingToAsk, Quest
 from ragways.evaluation.questions.entities import central, means_one, nameable, shown, tells, told_by_story
 from ragways.evaluation.questions.graph_draws import around, connected, joined, random_walk, triplets
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.index.graph.names import coarse, fold, split_title, type_of_sentence
+from ragways.layers.graph.names import coarse, fold, split_title, type_of_sentence
 
 _SUMMARIES = ("What is known about {x}?", "Give an overview of {x}.", "Summarise what is known about {x}.")
 _LINKS = ("How are {a} and {b} connected?", "What does {a} have to do with {b}?")
@@ -139,13 +139,13 @@ def related(source: QuestionSource, random: Random) -> QuestionDraft:
 
 def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
     """What joins the centre of a random walk to others on it, each by a sentence of its own."""
-    walk = random_walk(source.graph.in_order, random)
-    reached: dict[int, list[int]] = {}
+    walk = random_walk(source.graph, random)
+    reached: dict[str, list[str]] = {}
     for one, other in walk.edges:
         reached.setdefault(one, []).append(other)
         reached.setdefault(other, []).append(one)
     for centre in sorted(reached, key=lambda n: (-len(reached[n]), n))[:MAX_CENTRES]:
-        entity = source.entity(source.graph.id_in_order(centre))
+        entity = source.entity(centre)
         if not central(source, entity):
             continue
         links = _links(source, centre, reached[centre])
@@ -158,7 +158,7 @@ def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
     raise NothingToAsk
 
 
-def _links(source: QuestionSource, centre: int, others: list[int]) -> dict[str, SupportingChunk]:
+def _links(source: QuestionSource, centre: str, others: list[str]) -> dict[str, SupportingChunk]:
     """Names of entities joined to the centre, with the sentence that joins them; no sentence twice."""
     links = dict[str, SupportingChunk]()
     for other in others:
@@ -170,14 +170,13 @@ def _links(source: QuestionSource, centre: int, others: list[int]) -> dict[str, 
     return links
 
 
-def _link(source: QuestionSource, centre: int, other: int) -> tuple[str, SupportingChunk] | None:
-    one, two = map(source.graph.id_in_order, (centre, other))
-    if not nameable(source, source.entity(two)):
+def _link(source: QuestionSource, centre: str, other: str) -> tuple[str, SupportingChunk] | None:
+    if not nameable(source, source.entity(other)):
         return None
-    for triplet in source.graph.induced([one, two], 3):
+    for triplet in source.graph.induced([centre, other], 3):
         sentence = joined(source, triplet)
         if sentence is not None:
-            return triplet.object_name if triplet.subject == one else triplet.subject_name, sentence
+            return triplet.object_name if triplet.subject == centre else triplet.subject_name, sentence
     return None
 
 

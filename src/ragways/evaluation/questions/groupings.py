@@ -11,7 +11,7 @@ from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.evaluation.questions.source import QuestionSource
 
 if TYPE_CHECKING:
-    from ragways.index.windows.reader import Windows
+    from ragways.layers.protocols import Windows
 
 SENTENCES = 10
 """Sentences of a context, but for `sequential_multi_hop`."""
@@ -28,8 +28,7 @@ def intra_document(source: QuestionSource, random: Random) -> tuple[SupportingCh
     here = _start(windows, random)
     path, seen = [here], set(windows.sentences_of(here))
     while len(seen) < SENTENCES:
-        near, _ = windows.within.of(here)
-        fresh = [row for row in near.tolist() if not seen & set(windows.sentences_of(row))]
+        fresh = [row for row, _ in windows.near_within(here) if not seen & set(windows.sentences_of(row))]
         if not fresh:
             break
         here = fresh[0]
@@ -112,12 +111,11 @@ def _several(found: tuple[SupportingChunk, ...]) -> tuple[SupportingChunk, ...]:
 
 def _by_theme(windows: Windows, here: int, documents: Sequence[str]) -> int | None:
     """Of the windows near this one in documents not seen, the one whose themes are most alike; then the nearest."""
-    rows, nearness = windows.across.of(here)
     own = windows.document_of(here)
     by_theme = dict(windows.neighbours_by_theme(own))
     themes = _words(windows, own)
     best: tuple[float, float, int] | None = None
-    for row, near in zip(rows.tolist(), nearness.tolist(), strict=True):
+    for row, near in windows.near_across(here):
         document = windows.document_of(row)
         if document in documents:
             continue
@@ -136,9 +134,7 @@ def _read_on(windows: Windows, here: int) -> tuple[list[int], int]:
     """Sentences around a window in reading order, and the window where the reading ends."""
     rows = windows.windows_of(windows.document_of(here))
     after, before = here + 1, here - 1
-    matrix = windows.windows.matrix
-    forwards = float(matrix[after] @ matrix[here]) if after in rows else -2.0
-    backwards = float(matrix[before] @ matrix[here]) if before in rows else -2.0
+    forwards, backwards = (_similarity(windows, here, there) if there in rows else -2.0 for there in (after, before))
     step = 1 if forwards >= backwards else -1
     seen, end = dict.fromkeys(windows.sentences_of(here)), here
     # Where the document ends before five sentences are read, those on the other side of the window make up for it.
@@ -152,14 +148,19 @@ def _read_on(windows: Windows, here: int) -> tuple[list[int], int]:
     return (run[:READ] if step == 1 else run[-READ:]), end
 
 
+def _similarity(windows: Windows, one: int, other: int) -> float:
+    first, second = windows.points([one, other])
+    return float(first @ second)
+
+
 def _supports(source: QuestionSource, windows: Windows, runs: list[list[int]]) -> tuple[SupportingChunk, ...]:
     """Every sentence of each run. Where a run goes on in the next chunk, so does a support: one a chunk."""
     found: dict[tuple[str, str], SupportingChunk] = {}
     for run in runs:
-        document = ":".join(windows.sentences.ids[run[0]].split(":")[:2])
+        document = ":".join(windows.sentence_id(run[0]).split(":")[:2])
         pieces, parts = source.chunks_of(document), dict[str, tuple[Piece, list[str]]]()
         for row in run:
-            start, end = windows.sentence_at[row].tolist()
+            start, end = windows.span_of(row)
             # Chunks may overlap: where the last sentence stood, if this one does; else where most of it stands.
             best = max(pieces, key=lambda p: (min(end, p.end) - max(start, p.start), p.id in parts, -p.start))
             text = source.index.text(document, max(start, best.start), min(end, best.end))

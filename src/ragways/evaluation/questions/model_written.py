@@ -20,7 +20,7 @@ from ragways.evaluation.questions.graph_draws import HOPS, around, bridge_walk, 
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import drawn_ways
-from ragways.index.graph.reader import GraphEntity, Triplet
+from ragways.layers.protocols import GraphEntity, Triplet
 from ragways.tasks.questions import (
     QUESTION_CONTEXT,
     QUESTION_DIGEST,
@@ -113,9 +113,8 @@ def _stated(triplet: Triplet) -> str:
 
 async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
     """From a random walk: its relations, and a summary of the text behind them."""
-    walk = random_walk(source.graph.in_order, random)
-    ids = [source.graph.id_in_order(n) for n in walk.nodes]
-    triplets = source.graph.induced(ids, SHOWN)
+    walk = random_walk(source.graph, random)
+    triplets = source.graph.induced(walk.nodes, SHOWN)
     stating = source.graph.relation_chunks([triplet.id for triplet in triplets])
     chunks = dict.fromkeys(chunk for triplet in triplets for chunk in stating.get(triplet.id, [])[:1])
     support = tuple(source.support_of(chunk) for chunk in list(chunks)[:TEXTS])
@@ -123,7 +122,7 @@ async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
         raise NothingToAsk
     digest = (await source.use.model.do(QUESTION_DIGEST, PassagesInput(passages(support)))).value
     note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges of {HOPS}"
-    return await _of_structure(source, "subgraph", "\n".join(map(_stated, triplets)), digest, support, tuple(ids), note)
+    return await _of_structure(source, "subgraph", "\n".join(map(_stated, triplets)), digest, support, walk.nodes, note)
 
 
 async def _of_structure(
@@ -163,9 +162,7 @@ def grouped(grouping: Grouping, how: str = "") -> Writer:
 def pair(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
     """A random chunk and the one nearest to it of another document."""
     first = source.chunk(random)
-    vectors = source.index.vectors
-    at = vectors.places([first.id])[first.id]
-    for id, _ in vectors.search(vectors.matrix[at], 20):
+    for id, _ in source.index.vectors.nearest_to(first.id, 20):
         other = source.index.pieces([id]).get(id)
         if other is not None and other.document != first.document:
             return source.support(first), source.support(other)

@@ -12,7 +12,7 @@ from ragways.core.types import Piece
 from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids, single
 from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk
 from ragways.evaluation.questions.facts import Fact, FactIndex
-from ragways.index.graph.reader import Graph, GraphEntity
+from ragways.layers.protocols import Graph, GraphEntity
 from ragways.retrieval.resources import Resources
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from ragways.evaluation.questions.facts import Fact, written_forms
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.source import Chain, QuestionSource
 from ragways.evaluation.questions.wordings import date_of
-from ragways.index.graph.names import COARSE
+from ragways.layers.graph.names import COARSE
 
 _PLACES_WORDS = "town city village island country county district suburb region province"
 _PLACES = frozenset(_PLACES_WORDS.split())

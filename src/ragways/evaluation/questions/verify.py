@@ -22,7 +22,7 @@ from ragways.evaluation.questions.draft import (
 from ragways.evaluation.questions.facts import Fact
 from ragways.evaluation.questions.model_written import passages
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.index.graph.names import STOP
+from ragways.layers.graph.names import STOP
 from ragways.tasks.questions import (
     QUESTION_CLOSED,
     QUESTION_GROUNDED,

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from ragways.core.trace import Usage
 from ragways.evaluation.record import AnswerUsage, Record, TraceStep
 from ragways.evaluation.resources.sampler import ResourceSample, cpu_seconds, peak_memory
-from ragways.index.layers import check_layers
-from ragways.index.work_cache import Spent
+from ragways.layers.table import check_layers
 from ragways.retrieval.ask import PARADIGMS
+from ragways.store.cache import Spent
 
 LayerCosts = Mapping[str, Spent]
 """By layer, what its work has cost so far; failures and work for documents that were removed since are among it."""

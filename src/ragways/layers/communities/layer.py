@@ -16,13 +16,13 @@ from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.layers.communities.assign import CommunityTree, brought_up, entity_id, find, joined_in
 from ragways.layers.communities.partition import Keys
-from ragways.layers.communities.read import STATE, VECTORS, Communities, CommunityState
+from ragways.layers.communities.read import STATE, VECTORS, CommunityState, StoredCommunities
 from ragways.layers.communities.report import ReportTable, read_reports
 from ragways.layers.communities.reports import ReportTexts, ReportWriter, kind_of
 from ragways.layers.files import save_json
 from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Use, findings
 from ragways.layers.settings import CommunitySettings, GraphSettings
-from ragways.layers.vectors import Vectors
+from ragways.layers.vectors import StoredVectors
 from ragways.models.tokens import count_each
 from ragways.store.store import Change, Store
 from ragways.tasks.graph import REPORT
@@ -54,8 +54,8 @@ class CommunityLayer(Layer):
     async def fold(self, view: Path, store: Store, change: Change | None, use: Use) -> None:
         await _Fold(view, store, change, use).run()
 
-    def open(self, view: Path, store: Store) -> Communities:
-        return Communities(view, store)
+    def open(self, view: Path, store: Store) -> StoredCommunities:
+        return StoredCommunities(view, store)
 
     def estimate(self, sample: Sample, use: Use) -> Estimate:
         """Communities are not known before there is a graph: their number is in proportion to the text."""
@@ -104,7 +104,7 @@ class CommunityLayer(Layer):
         yield from findings("a table of reports that is damaged", "error", broken, cure)
         lost = reports.difference(tree.ids)
         if (view / f"{VECTORS}.npy").is_file():
-            lost |= set(Vectors.load(view, VECTORS).ids) - reports
+            lost |= set(StoredVectors.load(view, VECTORS).ids) - reports
         yield from findings("reports, or vectors of them, of what is not there", "error", sorted(lost), cure)
         if len(tree.members):
             context.figures["new_entities_in_communities"] = float(tree.members["new"].mean())
@@ -188,11 +188,11 @@ class _Fold:
             table.drop(table.ids())
             return
         table.drop(table.of_documents({*self._change.added, *self._change.removed}))
-        left = _around(old, ~np.isin(old.members["entity"], tree.members["entity"]))
+        left = _around(old, ~np.isin(old.members["entity"], tree.members["entity"], assume_unique=True))
         if anew:
             _give_to_heirs(table, tree)
         else:
-            came = ~np.isin(tree.members["entity"], old.members["entity"])
+            came = ~np.isin(tree.members["entity"], old.members["entity"], assume_unique=True)
             table.drop(table.ids().difference(tree.place_of))
             members = table.members(left | _around(tree, came))
             table.drop(id for id, before in members.items() if not _likeness(before, tree, tree.place_of[id]))
@@ -238,7 +238,7 @@ class _Fold:
                 self._use.fail(stop.message)
         vectors = self._use.cache.vectors(meta["embedder"], hashes.values())
         ids = [id for id in sorted(hashes) if hashes[id] in vectors]
-        stacked = Vectors.stack(ids, [vectors[hashes[id]] for id in ids], int(meta["dimension"]))
+        stacked = StoredVectors.stack(ids, [vectors[hashes[id]] for id in ids], int(meta["dimension"]))
         stacked.save(self._view, VECTORS)
         return len(hashes) - len(ids)
 

@@ -22,7 +22,7 @@ from ragways.layers.communities.assign import (
 from ragways.layers.communities.report import FILE, CommunityReport, read_reports
 from ragways.layers.files import load_json
 from ragways.layers.layer import Scored
-from ragways.layers.vectors import Vectors
+from ragways.layers.vectors import StoredVectors
 from ragways.store.database import store_errors
 from ragways.store.store import Store
 
@@ -70,7 +70,7 @@ def age_of(view: Path) -> CommunityAge:
     return CommunityTree.load(view).change_since(CommunityState.load(view).found)
 
 
-class Communities:
+class StoredCommunities:
     """The communities of a view, read-only. A report is hidden while a document that it was written from is stale:
     removed or edited since the view was made.
     """
@@ -88,7 +88,7 @@ class Communities:
     def close(self) -> None:
         self._db.close()
 
-    def only(self, documents: Collection[int]) -> Communities:
+    def only(self, documents: Collection[int]) -> StoredCommunities:
         """The communities whose members no other document names: nothing left out speaks of them. A report cannot be
         split.
         """
@@ -96,7 +96,7 @@ class Communities:
         members = self._tree.members
         partly = ~np.isin(members["entity"], joined.whole_in(frozenset(documents)))
         around = self._tree.around(np.unique(members["leaf"][partly]))
-        part = Communities(self._view, self._store)
+        part = StoredCommunities(self._view, self._store)
         part._seen[around] = False
         part.left_out = len(around)
         return part
@@ -178,7 +178,7 @@ class Communities:
         return {id: CommunityReport.of_row(*row) for id, *row in rows if self._shown(id)}
 
     @property
-    def vectors(self) -> Vectors | None:
+    def vectors(self) -> StoredVectors | None:
         """Vectors of reports, where the index has them."""
         vectors = self._vectors
         if vectors is None or (self._seen.all() and not self._hidden):
@@ -187,13 +187,13 @@ class Communities:
         return vectors.only(shown)
 
     @cached_property
-    def _vectors(self) -> Vectors | None:
-        return Vectors.load(self._view, VECTORS) if (self._view / f"{VECTORS}.npy").is_file() else None
+    def _vectors(self) -> StoredVectors | None:
+        return StoredVectors.load(self._view, VECTORS) if (self._view / f"{VECTORS}.npy").is_file() else None
 
-    def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = -1.0) -> Scored:
-        """The communities whose reports are nearest a vector by cosine, of all levels."""
+    def nearest(self, vector: NDArray[np.float32], k: int | None = 20, minimum: float = -1.0) -> Scored:
+        """The k communities whose reports are nearest a vector by cosine, of all levels; without a number all."""
         vectors = self.vectors
-        return vectors.search(vector, k, minimum=minimum) if vectors is not None else []
+        return [] if vectors is None else vectors.search(vector, len(vectors) if k is None else k, minimum=minimum)
 
     def counts(self) -> dict[str, int]:
         """Communities by who wrote their report; those without one under an empty name."""

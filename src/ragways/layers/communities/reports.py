@@ -46,7 +46,7 @@ from ragways.store.store import number_of as document_of
 from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
 
 if TYPE_CHECKING:
-    from ragways.layers.graph.read import Graph, GraphEntity, Triplet
+    from ragways.layers.protocols import Graph, GraphEntity, Triplet
 
 Floats = NDArray[np.float64]
 _LOOKED = 16  # members, the strongest, that are looked at for what joins them
@@ -455,6 +455,8 @@ class ReportWriter:
                 inside = {place: rows[place] for place in core.members if place in rows}
                 size = int(self.texts.tree.nodes["size"][node])
                 self._put(node, report_by_rules(self.texts, core.links, inside, self._below(node), size))
+        if nodes:
+            self.use.progress(Progress("reports by rules", len(nodes), len(nodes)))
 
     def _write_cached(self, behind: Mapping[int, float]) -> list[int]:
         """Those that a model must still write."""

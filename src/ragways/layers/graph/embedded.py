@@ -15,20 +15,20 @@ from ragways.core.errors import BudgetExceeded
 from ragways.core.types import content_hash
 from ragways.layers.files import replacing
 from ragways.layers.graph.csr import CODES, GraphArrays, Ints
-from ragways.layers.graph.read import Graph
+from ragways.layers.graph.read import StoredGraph
 from ragways.layers.graph.relations import Relations
 from ragways.layers.layer import Use
 from ragways.layers.settings import GraphSettings
-from ragways.layers.vectors import Vectors
+from ragways.layers.vectors import StoredVectors
 
 ENTITIES, RELATIONS = "entities", "relations"
 _AT_ONCE = 4096
 _APART = (CODES["date"], CODES["quantity"])
 
 
-def load_vectors(view: Path, name: str) -> Vectors | None:
+def load_vectors(view: Path, name: str) -> StoredVectors | None:
     """The vectors of entities or relations of a view, where it has them."""
-    return Vectors.load(view, name) if (view / f"{name}.npy").is_file() else None
+    return StoredVectors.load(view, name) if (view / f"{name}.npy").is_file() else None
 
 
 def hashes_of(view: Path, name: str) -> list[str]:
@@ -38,7 +38,7 @@ def hashes_of(view: Path, name: str) -> list[str]:
 
 
 async def save_vectors(
-    view: Path, graph: Graph, settings: GraphSettings, use: Use, embedder: str, touched: Ints | None
+    view: Path, graph: StoredGraph, settings: GraphSettings, use: Use, embedder: str, touched: Ints | None
 ) -> None:
     """Write the vectors that the settings want. `touched`: entities that may have other texts than before; None where
     all may.
@@ -80,7 +80,7 @@ class _Texts:
     """The texts of one kind of thing: ids and numbers of those that are to have a vector, in order."""
 
     def __init__(
-        self, view: Path, name: str, ids: Sequence[str], numbers: Ints, graph: Graph, use: Use, embedder: str
+        self, view: Path, name: str, ids: Sequence[str], numbers: Ints, graph: StoredGraph, use: Use, embedder: str
     ) -> None:
         self._view, self._name, self._ids, self._numbers = view, name, ids, numbers
         self._graph, self._use, self._embedder = graph, use, embedder
@@ -102,7 +102,7 @@ class _Texts:
             rows |= await self._embedded(some)
         ids = [id for id in self._ids if id in rows]
         dimension = 0 if self._use.embedder is None else self._use.embedder.dimension
-        Vectors.stack(ids, [rows[id][1] for id in ids], dimension).save(self._view, self._name)
+        StoredVectors.stack(ids, [rows[id][1] for id in ids], dimension).save(self._view, self._name)
         with replacing(self._view / f"{self._name}.hashes") as draft:
             draft.write_text("\n".join(rows[id][0] for id in ids), encoding="utf-8")
 

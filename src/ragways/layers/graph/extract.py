@@ -10,6 +10,7 @@ import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -245,7 +246,9 @@ class _Rows:
         names = DocumentNames(source.title, (found for chunk in facts for _, found in chunk))
         self._into = names.resolved(lexicon, apart)
         self._meant = {name: use.kind for name, use in names.names.items()}
-        self._finals = {spelling: self._resolve(spelling) for use in names.names.values() for spelling in use.spellings}
+        spellings = {spelling for use in names.names.values() for spelling in use.spellings}
+        spellings.update(name for chunk in facts for _, found in chunk for name in found.ends)
+        self._finals = {spelling: self._resolve(spelling) for spelling in spellings}
         self._kinds: dict[str, set[str]] = defaultdict(set)
         for use in names.names.values():
             kinds = {exclusive_kind(type) for type in use.types} - {""}
@@ -339,15 +342,16 @@ class Processes:
         self._children = Children(_MODULE, count, _Child())
 
     def extract(self, documents: Sequence[Source]) -> list[Facts]:
-        pieces = ({"given": self._given, "documents": [*map(_as_json, each)]} for each in _pieces(documents))
-        found = (facts for piece in self._children.map(pieces) for facts in piece)
+        work = ({"given": self._given, "documents": [*map(_as_json, each)]} for each in pieces(documents))
+        found = (facts for piece in self._children.map(work) for facts in piece)
         return [{table: [tuple(row) for row in rows] for table, rows in facts.items()} for facts in found]
 
     def close(self) -> None:
         self._children.close()
 
 
-def _pieces(documents: Iterable[Source]) -> Iterator[list[Source]]:
+def pieces(documents: Iterable[Source]) -> Iterator[list[Source]]:
+    """Documents that are worth one call of another process."""
     some: list[Source] = []
     room = _CHARACTERS
     for document in documents:
@@ -382,6 +386,17 @@ def _source(piece: list[Any]) -> Source:
         tuple((start, end, kind, tuple((name, value) for name, value in fields)) for start, end, kind, fields in boxes),
         redirect,
     )
+
+
+def extract_all(lexicon: Path, apart: NamesApart, documents: Sequence[Source]) -> list[Facts]:
+    """The rows of documents by rules, where there is nothing but a lexicon."""
+    known = _known(lexicon)
+    return [extract(each, known, apart=apart) for each in documents]
+
+
+@lru_cache(maxsize=1)
+def _known(lexicon: Path) -> KnownNames:
+    return KnownNames(connect(lexicon, write=False))
 
 
 class _Child:

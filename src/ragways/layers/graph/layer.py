@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 from weakref import WeakKeyDictionary, finalize
 
-from ragways.core.runtime import default_threads
+from ragways.core.runtime import default_threads, together
 from ragways.core.trace import Usage
 from ragways.layers.graph.names import fold, hash_of, veto_hash
 from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Use
@@ -23,7 +23,7 @@ from ragways.store.store import Change, Facts, Store
 if TYPE_CHECKING:
     from ragways.layers.graph.extract import FactsOfChunk, NamesApart, Processes
     from ragways.layers.graph.model import FactsOfDocument
-    from ragways.layers.graph.read import Graph
+    from ragways.layers.graph.read import StoredGraph
     from ragways.layers.known_names import KnownNames
     from ragways.layers.lexicon import Lexicon
 
@@ -65,11 +65,15 @@ class GraphLayer(Layer):
         return repr(parts)
 
     async def extract(self, documents: Sequence[Source], use: Use) -> list[Facts | None]:
-        from ragways.layers.graph.extract import extract
+        from ragways.layers.graph.extract import extract, extract_all, pieces
 
         settings = use.settings_of(self.name, GraphSettings)
         assert use.lexicon is not None  # noqa: S101 - the layer says that it reads one
         known, apart = use.lexicon, _apart(settings, use.cache)
+        if use.engine is not None and settings.method == "rules" and known.path is not None:
+            shared = use.engine.share(known.path)
+            done = (use.engine.run(extract_all, shared, apart, piece) for piece in pieces(documents))
+            return [facts for found in await together(done) for facts in found]
         if (processes := self._processes_of(use, settings, known, apart, len(documents))) is not None:
             return [*processes.extract(documents)]
         paid = await _paid_facts(documents, use, settings)
@@ -141,7 +145,7 @@ class GraphLayer(Layer):
         apart = pairs_apart(use.settings_of(self.name, GraphSettings), use.cache)
         await fold_view(view, store, change, use, apart)
 
-    def open(self, view: Path, store: Store) -> Graph:
+    def open(self, view: Path, store: Store) -> StoredGraph:
         from ragways.layers.graph.view import open_view
 
         return open_view(view, store)

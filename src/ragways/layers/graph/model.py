@@ -73,12 +73,16 @@ async def facts_by_model(
     kinds = [kind] if use.model.model is not None else use.cache.kinds(kind.removesuffix("none"))
     missing = _missing_passages(documents, use, kinds)
     if missing and use.pays:
-        if use.model.model is None:
-            raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
+        _require_model(use)
         extraction = _Extraction(use, settings, kind, len(missing))
         await work_through(list(packs(missing, settings.passage_tokens)), extraction.do)
     results = _results(use, kinds, {passage.key for source in documents for passage in source.passages})
     return [_of_document(source, results) for source in documents]
+
+
+def _require_model(use: Use) -> None:
+    if use.model.model is None:
+        raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
 
 
 def _of_document(source: Source, results: Mapping[str, str]) -> FactsOfDocument | None:
@@ -218,6 +222,7 @@ def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSetting
         some += islice(waiting, SAMPLE - len(some))
     if not calls:
         return Usage()
+    _require_model(use)
     before = use.cache.spent(kind)
     output = calls * before.output / before.calls if before.calls else float(read)
     inside = sum(count_each([passage.text for pack in some for passage in pack]))

@@ -4,14 +4,11 @@ equal ones go by number, which is the same in every history.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +31,13 @@ from ragways.layers.graph.walk import (
     shortest_paths,
 )
 from ragways.layers.layer import Scored
-from ragways.layers.vectors import Vectors
+from ragways.layers.protocols import LIMIT, Around, Edge, GraphEntity, Leading, RankedEdge, SourceChunk, Triplet
+from ragways.layers.vectors import StoredVectors
 from ragways.store.store import Store
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LIMIT = 500
-"""Rows of one answer, unless more or fewer are asked for."""
 EXACT = 2_000
 """Nodes up to which power iteration is as quick as pushing; beyond it, work must not grow with the graph."""
 NEAR = 5e-5
@@ -54,6 +50,8 @@ HOMONYMS = 3
 """Entities of one name that are followed, where the question does not say which it means."""
 FAR = 3
 """Relations between two entities that have nothing to do with each other, or more."""
+_SAME = 1.0
+"""Two vectors of one text have a cosine of 1 give or take their rounding, which must not decide on an order."""
 _WORD_LIMIT = 400  # of a question that are looked at
 _NAME_WORDS = 20  # of a name that are looked for
 _PREFIXED = 5000  # names with one beginning that are looked at: a letter alone begins a million
@@ -61,87 +59,7 @@ _WORD = re.compile(r"\w+")
 _ID = re.compile("entity:([0-9a-f]{16})")
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEntity:
-    """An entity; `count` is how often it is named, `chunks` in how many chunks."""
-
-    id: str
-    name: str
-    type: str
-    description: str
-    aliases: tuple[str, ...]
-    count: int
-    chunks: int
-    way: str
-
-
-@dataclass(frozen=True, slots=True)
-class Triplet:
-    """A relation with the names of its ends."""
-
-    id: str
-    subject: str
-    subject_name: str
-    predicate: str
-    object: str
-    object_name: str
-    description: str
-    weight: float
-    date: str
-    way: str
-
-    @property
-    def text(self) -> str:
-        dated = f" ({self.date})" if self.date else ""
-        return f"{self.subject_name} {self.predicate.replace('_', ' ')} {self.object_name}{dated}"
-
-
-class Edge(NamedTuple):
-    """A relation without its texts: ids, and its weight."""
-
-    id: str
-    subject: str
-    object: str
-    weight: float
-
-
-class RankedEdge(NamedTuple):
-    """A relation by the likeness and the share of its ends: the larger likeness, and both shares."""
-
-    id: str
-    likeness: float
-    share: float
-
-
-class Source(NamedTuple):
-    """A chunk, the sum of the scores of what it states and names, and the place of the first relation it states."""
-
-    chunk: str
-    score: float
-    relation: int
-
-
-class Leading(NamedTuple):
-    """A chunk that an entity leads to from another chunk, and whether it is of the entity's own article."""
-
-    chunk: str
-    own: bool
-
-
-class Around(NamedTuple):
-    """How an entity is near another: so many hops away, joined so heavily, by way of this one."""
-
-    hop: int
-    weight: float
-    through: str
-
-
-def sureness(seeds: Mapping[str, float]) -> float:
-    """How much a walk from these entities tells: 1 where a single passage names one of them, little from hubs alone."""
-    return math.sqrt(min(1.0, max(seeds.values(), default=0.0)))
-
-
-class Graph:
+class StoredGraph:
     """Read-only. Rows are read from the store, at the commit that its connection reads."""
 
     def __init__(
@@ -151,8 +69,8 @@ class Graph:
         *,
         strengths: Strengths | None = None,
         words: NameWords | None = None,
-        vectors: Vectors | None = None,
-        relation_vectors: Vectors | None = None,
+        vectors: StoredVectors | None = None,
+        relation_vectors: StoredVectors | None = None,
     ) -> None:
         """`vectors`, of entities and of relations: where the index has them. What is not given is made."""
         self.arrays = arrays
@@ -170,18 +88,23 @@ class Graph:
 
     @classmethod
     def open(
-        cls, view: Path, store: Store, *, vectors: Vectors | None = None, relation_vectors: Vectors | None = None
-    ) -> Graph:
+        cls,
+        view: Path,
+        store: Store,
+        *,
+        vectors: StoredVectors | None = None,
+        relation_vectors: StoredVectors | None = None,
+    ) -> StoredGraph:
         """The graph of a view: arrays are mapped, and next to nothing is read."""
         return cls(
             GraphArrays.load(view), store, strengths=Strengths.load(view), words=NameWords.load(view),
             vectors=vectors, relation_vectors=relation_vectors,
         )  # fmt: skip
 
-    def only(self, documents: frozenset[int]) -> Graph:
+    def only(self, documents: frozenset[int]) -> StoredGraph:
         """The graph of what these documents say; what only others say is not in it."""
         part = self.arrays.only(documents)
-        made = Graph(part, self._store, words=self._words)
+        made = StoredGraph(part, self._store, words=self._words)
         if self.vectors is not None:
             made.vectors = self.vectors.only(np.array([id in made for id in self.vectors.ids], np.bool_))
         if self.relation_vectors is not None:
@@ -300,9 +223,24 @@ class Graph:
             return ()
         return tuple(self.arrays.ids(np.concatenate(self.arrays.called(name))))
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether entities have vectors."""
+        return self.vectors is not None
+
     def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
         """The entities nearest a vector by cosine; none where the index has no vectors of them."""
-        return self.vectors.search(vector, k, minimum=minimum) if self.vectors is not None else []
+        return self.vectors.search(vector, k, minimum=minimum, most=_SAME) if self.vectors is not None else []
+
+    def cosines(self, vector: NDArray[np.float32], ids: Collection[str]) -> dict[str, float]:
+        """How near each of these entities is to a vector; one that has no vector is left out."""
+        found = self.vectors.cosines(vector, ids) if self.vectors is not None else {}
+        return {id: min(cosine, _SAME) for id, cosine in found.items()}
+
+    @property
+    def has_relation_vectors(self) -> bool:
+        """Whether relations have vectors."""
+        return self.relation_vectors is not None
 
     def nearest_relations(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
         """The relations nearest a vector by cosine; none where the index has no vectors of them."""
@@ -550,7 +488,7 @@ class Graph:
         entities: Sequence[tuple[str, float]] = (),
         mentions: int = 50,
         likeness: Sequence[float] = (),
-    ) -> list[Source]:
+    ) -> list[SourceChunk]:
         """The k chunks that state these relations, or name these entities, with the largest scores in sum. Of an entity
         `mentions` chunks count: those of its own article, and those that name it most. `likeness`: of each relation;
         then chunks go first by that of the first relation that each states.
@@ -568,7 +506,7 @@ class Graph:
         order = np.lexsort((found, *keys))[:k]
         ids = self._chunks.of(found[order])
         rows = zip(found[order].tolist(), total[order].tolist(), by[order].tolist(), strict=True)
-        return [Source(ids[chunk], score, relation) for chunk, score, relation in rows if chunk in ids]
+        return [SourceChunk(ids[chunk], score, relation) for chunk, score, relation in rows if chunk in ids]
 
     # Walks over entities and passages
 
@@ -725,6 +663,14 @@ class Graph:
         """Entities joined by relations: node i is `entity_at(i)`. For what goes over all of them."""
         return self._links.compact
 
+    def ranks(self) -> Floats:
+        """The PageRank of each entity, by number, over what joins them: to draw some by how central they are."""
+        return pagerank(self.in_order, np.ones(len(self.arrays)), tolerance=1e-6)
+
+    def names(self) -> Iterator[str]:
+        """Own names of entities as names are compared, each once."""
+        return map(self.arrays.text, distinct(self.arrays.codes // WIDE).tolist())
+
     def named_elsewhere(self) -> frozenset[int]:
         """Numbers of the documents about an entity that a passage of another document names."""
         arrays = self.arrays
@@ -745,7 +691,9 @@ class Graph:
             yield spelling
 
     def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
-        """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all."""
+        """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all. A negative
+        limit is none.
+        """
         places = self._places([id]).tolist() if id else range(len(self.arrays))
         found: list[tuple[str, str, str, str, int]] = []
         for begin in range(0, len(places), LIMIT):
@@ -753,9 +701,9 @@ class Graph:
             ids = dict(zip(some, self.arrays.ids(some), strict=True))
             for entity, rows in self._texts.merges(some).items():
                 found += [(ids[entity], *row) for row in rows]
-            if len(found) >= limit:
-                break
-        return found[:limit]
+            if 0 <= limit <= len(found):
+                return found[:limit]
+        return found
 
     # Numbers
 

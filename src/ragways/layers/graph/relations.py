@@ -177,8 +177,9 @@ def summed(chunks: Ints, which: Ints, scores: Floats) -> tuple[Ints, Ints, Float
 
 
 def distinct(values: Ints) -> Ints:
-    """The different values, in order."""
-    found: Ints = np.unique(values)
+    """The different values, in order. By sorting: `np.unique` takes ten times as long for many."""
+    ordered = np.sort(values)
+    found: Ints = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
     return found
 
 

@@ -13,7 +13,7 @@ from ragways.layers.graph.csr import GraphArrays
 from ragways.layers.graph.embedded import ENTITIES, RELATIONS, hashes_of, load_vectors, named_in, save_vectors
 from ragways.layers.graph.fold import Entries
 from ragways.layers.graph.names import fold as folded
-from ragways.layers.graph.read import Graph
+from ragways.layers.graph.read import StoredGraph
 from ragways.layers.graph.resolve import Merging, RowColumns, alike
 from ragways.layers.graph.texts import NameWords
 from ragways.layers.graph.walk import Strengths
@@ -58,13 +58,13 @@ async def fold_view(
         if before is not None:
             gone, here = before[1].ids(named_in(before[1], documents)), named_in(arrays, documents)
             touched = np.union1d(arrays.places(gone), here)
-        shown = Graph(arrays, store, strengths=strengths, words=words)
+        shown = StoredGraph(arrays, store, strengths=strengths, words=words)
         await save_vectors(view, shown, settings, use, store.meta()["embedder"], touched)
 
 
-def open_view(view: Path, store: Store) -> Graph:
+def open_view(view: Path, store: Store) -> StoredGraph:
     vectors, relation_vectors = load_vectors(view, ENTITIES), load_vectors(view, RELATIONS)
-    return Graph.open(view, store, vectors=vectors, relation_vectors=relation_vectors)
+    return StoredGraph.open(view, store, vectors=vectors, relation_vectors=relation_vectors)
 
 
 def merging_of(view: Path) -> Merging:

@@ -36,7 +36,7 @@ class EdgeList(NamedTuple):
     weights: Floats
 
 
-class Links(ABC):
+class GraphLinks(ABC):
     """An undirected weighted graph as a walk from some nodes sees it."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Links(ABC):
 
 
 @dataclass(frozen=True)
-class Adjacency(Links):
+class Adjacency(GraphLinks):
     """Compressed rows: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order."""
 
     indptr: NDArray[np.integer]
@@ -242,10 +242,11 @@ class Strengths:
 
 def mention_weights(times: NDArray[np.integer], own: NDArray[np.bool_]) -> Ints:
     """What mentions weigh, in parts."""
-    return _WEIGHTS.take(np.minimum(times, _MOST_TIMES).astype(np.int64) << 1 | own)
+    weights: Ints = _WEIGHTS.take(np.minimum(times, _MOST_TIMES).astype(np.int64) << 1 | own)
+    return weights
 
 
-class RelationLinks(Links):
+class RelationLinks(GraphLinks):
     """Node i is entity i. Each relation between two entities is an edge."""
 
     def __init__(self, arrays: GraphArrays, strengths: Strengths) -> None:
@@ -273,7 +274,7 @@ class RelationLinks(Links):
         return EdgeList(owners, targets, weights)
 
 
-class PassageLinks(Links):
+class PassageLinks(GraphLinks):
     """Entities, and the chunks that name them: node i is entity i, and node `entities + j` chunk j. Dates and
     quantities join nothing.
     """
@@ -353,7 +354,7 @@ def _row_sums(indptr: NDArray[np.integer], values: Floats) -> Floats:
 
 
 def pagerank(
-    links: Links, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
+    links: GraphLinks, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
 ) -> Floats:
     """Exact, by power iteration, until a round changes less than `tolerance` in all. The result sums to 1."""
     home = normalised(start)
@@ -406,13 +407,13 @@ class Reached:
     of its strength.
     """
 
-    links: Links
+    links: GraphLinks
     nodes: Ints
     mass: Floats
     beyond: float
 
     @classmethod
-    def exact(cls, links: Links, mass: Floats) -> Self:
+    def exact(cls, links: GraphLinks, mass: Floats) -> Self:
         """Every node with its share."""
         return cls(links, np.arange(len(links)), mass, 0.0)
 
@@ -456,14 +457,14 @@ def seeds_of(weights: Mapping[int, float]) -> tuple[Ints, Floats]:
     return np.array(list(weights), dtype=np.int64), np.array(list(weights.values()), dtype=np.float64)
 
 
-def push(links: Links, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
+def push(links: GraphLinks, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
     """As `reach`, from a weight for every node: the share of every node. The result sums to 1."""
     home = normalised(start)
     seeds = np.flatnonzero(home)
     return reach(links, seeds, home[seeds], damping=damping, epsilon=epsilon).dense() if len(seeds) else home
 
 
-def reach(links: Links, seeds: Ints, weights: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
+def reach(links: GraphLinks, seeds: Ints, weights: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
     """Approximate, near the seeds (different nodes, with weights above 0): neither work nor memory grow with the graph,
     only with 1 / epsilon and the edges of the seeds.
 
@@ -513,7 +514,7 @@ def reach(links: Links, seeds: Ints, weights: Floats, *, damping: float = 0.85, 
     return Reached(links, nodes[order], mass[order] / total, beyond / total)
 
 
-def _shares(links: Links, nodes: NDArray[np.int32] | Ints) -> Floats:
+def _shares(links: GraphLinks, nodes: NDArray[np.int32] | Ints) -> Floats:
     """What a unit of weight at an edge of each of these nodes takes of the node's mass."""
     strengths = links.strengths.take(nodes)
     return np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
@@ -527,7 +528,7 @@ def _steps(damping: float, epsilon: float) -> int:
 
 
 def _explore(
-    links: Links,
+    links: GraphLinks,
     seeds: Ints,
     home: Floats,
     local: NDArray[np.int32],
@@ -568,7 +569,7 @@ def _once(nodes: NDArray[np.int32], scratch: NDArray[np.int32]) -> Ints:
     return nodes.take(np.flatnonzero(scratch.take(nodes) == turns)).astype(np.int64)
 
 
-def _are_hubs(links: Links, nodes: Ints, near: Floats, epsilon: float) -> NDArray[np.bool_]:
+def _are_hubs(links: GraphLinks, nodes: Ints, near: Floats, epsilon: float) -> NDArray[np.bool_]:
     """Which nodes have many edges, and little for each of them."""
     counts = links.counts_of(nodes)
     found: NDArray[np.bool_] = (counts > _MANY) & (near <= epsilon * _COUNTS * counts)
@@ -601,7 +602,7 @@ class _Part:
     begins: Ints
 
     @classmethod
-    def of(cls, links: Links, nodes: Ints, plain: int, local: NDArray[np.int32], damping: float) -> Self:
+    def of(cls, links: GraphLinks, nodes: Ints, plain: int, local: NDArray[np.int32], damping: float) -> Self:
         """`plain` nodes come before the hubs; `local` has the place of each node among all of them."""
         owners, targets, weights = links.edges(nodes[:plain])
         columns = local.take(targets)
@@ -661,7 +662,7 @@ CANDIDATES = 300
 
 
 def shortest_paths(
-    links: Links, start: int, end: int, *, limit: int = 5, hops: int = MOST_HOPS
+    links: GraphLinks, start: int, end: int, *, limit: int = 5, hops: int = MOST_HOPS
 ) -> list[tuple[int, ...]]:
     """The shortest paths from node to node, each with both ends: heaviest in all first, equal ones by their nodes.
 
@@ -684,7 +685,7 @@ def shortest_paths(
 class _Side:
     """One end's half of the search: how far each node is from it, -1 where it was not reached."""
 
-    def __init__(self, links: Links, root: int) -> None:
+    def __init__(self, links: GraphLinks, root: int) -> None:
         self._links = links
         self.distance = np.full(len(links), -1, dtype=np.int8)
         self.distance[root] = 0
@@ -713,7 +714,7 @@ class _Side:
         return self._known[node]
 
 
-def _joined(links: Links, sides: tuple[_Side, _Side], met: Ints, limit: int) -> list[tuple[int, ...]]:
+def _joined(links: GraphLinks, sides: tuple[_Side, _Side], met: Ints, limit: int) -> list[tuple[int, ...]]:
     if len(met) > CANDIDATES:
         met = met[np.lexsort((met, -links.strengths.take(met)))][:CANDIDATES]
     found: list[Way] = []

@@ -14,7 +14,7 @@ from ragways.layers.files import load_array
 from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Use, findings
 from ragways.layers.settings import LayerSettings, WindowSettings
 from ragways.layers.windows.edges import nearest_elsewhere
-from ragways.layers.windows.read import Windows
+from ragways.layers.windows.read import StoredWindows
 from ragways.layers.windows.sliding import WindowedDocument, windowed_documents
 from ragways.layers.windows.themes import KIND, RULE, ThemesToCome, by_rule, name_themes, themes_hash, themes_in
 from ragways.layers.windows.view import NAME, TextHashes, WindowArrays, WindowEdges, fold
@@ -66,8 +66,8 @@ class WindowLayer(Layer):
     async def fold(self, view: Path, store: Store, change: Change | None, use: Use) -> None:
         await fold(view, store, change, use)
 
-    def open(self, view: Path, store: Store) -> Windows:
-        return Windows.open(view, store)
+    def open(self, view: Path, store: Store) -> StoredWindows:
+        return StoredWindows.open(view, store)
 
     def estimate(self, sample: Sample, use: Use) -> Estimate:
         settings = use.settings_of(NAME, WindowSettings)
@@ -98,7 +98,7 @@ class WindowLayer(Layer):
         view, store = context.views / NAME, context.store
         if not view.is_dir():
             return
-        layer, cure = Windows.open(view, store), context.cure_of_view
+        layer, cure = StoredWindows.open(view, store), context.cure_of_view
         yield from _check_rows(layer, store, cure)
         yield from _check_edges(layer, cure)
         yield from _check_nearest(layer, view, context)
@@ -127,7 +127,7 @@ def _batches(documents: Iterable[WindowedDocument]) -> Iterator[list[WindowedDoc
 # Checks
 
 
-def _check_rows(layer: Windows, store: Store, cure: str) -> Iterator[Finding]:
+def _check_rows(layer: StoredWindows, store: Store, cure: str) -> Iterator[Finding]:
     """Whether every document has its windows, over its own sentences."""
     done = {row[0] for row in store.db.execute("SELECT document FROM extracted WHERE layer = ?", (NAME,))}
     counts = {number: count for number, count in sentence_counts(store.db) if number in done}
@@ -146,7 +146,7 @@ def _check_rows(layer: Windows, store: Store, cure: str) -> Iterator[Finding]:
         yield from findings(f"vectors of {name} that have not the length 1", "error", map(str, wrong.tolist()), cure)
 
 
-def _check_edges(layer: Windows, cure: str) -> Iterator[Finding]:
+def _check_edges(layer: StoredWindows, cure: str) -> Iterator[Finding]:
     owners = layer.window_at[:, 2]
     for name, edges, own in (("within", layer.within, True), ("across", layer.across, False)):
         rows, places = np.nonzero(edges.to >= 0)
@@ -155,7 +155,7 @@ def _check_edges(layer: Windows, cure: str) -> Iterator[Finding]:
         yield from findings(f"edges {name} documents that are none", "error", examples, cure)
 
 
-def _check_nearest(layer: Windows, view: Path, context: CheckContext) -> Iterator[Finding]:
+def _check_nearest(layer: StoredWindows, view: Path, context: CheckContext) -> Iterator[Finding]:
     """Whether windows from all over are joined to those of other documents that are nearest."""
     if not len(layer):
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -86,6 +86,25 @@ class Nearness:
     windows: Floats
     sentences: Floats
 
+    def window(self, window: int) -> float:
+        return float(self.windows[window])
+
+    def sentence(self, sentence: int) -> float:
+        return float(self.sentences[sentence])
+
+    def falling(self) -> Iterator[int]:
+        """Windows, nearest first, equal ones in order. A short list first: seldom is more than that looked at."""
+        total, given, depth = len(self.windows), 0, 64
+        while given < total:
+            if depth < total:
+                border = np.partition(self.windows, total - depth)[total - depth]
+                rows = np.flatnonzero(self.windows >= border)
+            else:
+                rows = np.arange(total)
+            rows = rows[np.argsort(-self.windows[rows], kind="stable")]
+            yield from rows[given:].tolist()
+            given, depth = len(rows), depth * 8
+
 
 @dataclass(frozen=True)
 class Projection:
@@ -109,13 +128,13 @@ class Projection:
         axes[: len(found)] = found * np.sign(found[np.arange(len(found)), largest])[:, None]
         return cls(mean, axes)
 
-    def apply(self, rows: Matrix) -> NDArray[np.float64]:
+    def apply(self, rows: Matrix | NDArray[np.floating]) -> NDArray[np.float64]:
         projected: NDArray[np.float64] = (np.asarray(rows) - self.mean) @ self.axes.T
         return projected
 
 
 @dataclass
-class Windows:
+class StoredWindows:
     """Windows, sentences and documents by row number, by document and place. Window `w` has the sentences
     `window_at[w, 0]` to `window_at[w, 1]` and is of document `window_at[w, 2]`; sentence `s` stands at `sentence_at[s]`
     of its document's text. `window_same` and `sentence_same` are marks of their texts: what occurs twice is the same
@@ -136,12 +155,12 @@ class Windows:
     """Themes of the document of a number."""
     left_out: tuple[str, ...] = ()
     """Documents that have no vectors yet."""
-    _whole: Windows | None = field(default=None, repr=False)
+    _whole: StoredWindows | None = field(default=None, repr=False)
     """Those that these are a part of."""
     _last: Nearness | None = field(default=None, repr=False)
 
     @classmethod
-    def open(cls, view: Path, store: Store) -> Windows:
+    def open(cls, view: Path, store: Store) -> StoredWindows:
         """The windows in the folder of a view."""
         arrays, edges = WindowArrays.load(view), WindowEdges.load(view)
         documents, owners = DocumentIds(arrays.numbers), arrays.owners
@@ -177,7 +196,7 @@ class Windows:
         """The three dimensions in which windows differ most; of a part, those of the whole."""
         return Projection.fit(self.windows.matrix) if self._whole is None else self._whole.projection
 
-    def only(self, numbers: frozenset[int]) -> Windows:
+    def only(self, numbers: frozenset[int]) -> StoredWindows:
         """Those of these documents, in rows numbered anew. Windows have those of their neighbours that are left."""
         chosen = np.isin(self.documents.numbers, np.fromiter(numbers, np.int64, len(numbers)))
         windows = chosen[self.window_at[:, 2]]
@@ -215,11 +234,47 @@ class Windows:
 
     def neighbours(self, window: int) -> list[tuple[int, float]]:
         """Windows joined to this one, of its document and then of others, each with its similarity to it."""
-        return [
-            pair
-            for nearest in (self.within, self.across)
-            for pair in zip(*(values.tolist() for values in nearest.of(window)), strict=True)
-        ]
+        return self.near_within(window) + self.near_across(window)
+
+    def near_within(self, window: int) -> list[tuple[int, float]]:
+        """Those of them that are of its own document, nearest first."""
+        return _pairs(*self.within.of(window))
+
+    def near_across(self, window: int) -> list[tuple[int, float]]:
+        """Those of them that are of other documents, nearest first."""
+        return _pairs(*self.across.of(window))
+
+    def likeness(self, window: int, sentences: Sequence[int]) -> list[float]:
+        """How similar sentences are to a window."""
+        found: list[float] = (self.sentences.matrix.take(np.array(sentences)) @ self.windows.matrix[window]).tolist()
+        return found
+
+    def projected(self, points: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Points in the three dimensions of the projection."""
+        return self.projection.apply(points)
+
+    def points(self, windows: Sequence[int]) -> NDArray[np.float64]:
+        """The vectors of windows, as rows."""
+        return self.windows.matrix[np.array(windows)].astype(np.float64)
+
+    def same_window(self, window: int) -> int:
+        """A mark of its text: windows of one text have the same."""
+        return int(self.window_same[window])
+
+    def same_sentence(self, sentence: int) -> int:
+        """A mark of its text: sentences of one text have the same."""
+        return int(self.sentence_same[sentence])
+
+    def window_id(self, window: int) -> str:
+        return self.windows.ids[window]
+
+    def sentence_id(self, sentence: int) -> str:
+        return self.sentences.ids[sentence]
+
+    def span_of(self, sentence: int) -> tuple[int, int]:
+        """Where a sentence begins and ends in its document's text."""
+        start, end = self.sentence_at[sentence].tolist()
+        return start, end
 
     def sentences_of(self, window: int) -> range:
         first, end, _ = self.window_at[window].tolist()
@@ -229,18 +284,18 @@ class Windows:
         return self.documents[int(self.window_at[window, 2])]
 
     def windows_of(self, document: str) -> range:
-        """The rows of a document's windows, in reading order."""
-        place = self._place(document)
+        """The rows of a document's windows, in reading order; none of one that is not there."""
+        place = self.documents.place(document)
+        if place is None:
+            return range(0)
         first, end = np.searchsorted(self.window_at[:, 2], [place, place + 1]).tolist()
         return range(first, end)
 
     def row_of(self, window: str) -> int | None:
         """The row of the window of this id."""
         document, _, place = window.rpartition(":w")
-        if document not in self.documents or not place.isdecimal():
-            return None
         rows = self.windows_of(document)
-        return rows[int(place)] if int(place) < len(rows) else None
+        return rows[int(place)] if place.isdecimal() and int(place) < len(rows) else None
 
     def themes(self, document: str) -> DocumentThemes:
         """A document's themes, which its windows and sentences inherit."""
@@ -255,6 +310,10 @@ class Windows:
         if place is None:
             raise KeyError(document)
         return place
+
+
+def _pairs(rows: NDArray[np.integer], similarities: Floats) -> list[tuple[int, float]]:
+    return list(zip(rows.tolist(), similarities.tolist(), strict=True))
 
 
 def _count_before(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:

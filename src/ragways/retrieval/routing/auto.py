@@ -28,7 +28,7 @@ from ragways.retrieval.paradigm import Paradigm, Strategy, Tokens, parse_variant
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.routing.features import FEATURES, all_features
 from ragways.retrieval.routing.look import Look, cut, look
-from ragways.retrieval.routing.router import ABSTAIN, ArmModel, Decision, Estimate, Router
+from ragways.retrieval.routing.router import ABSTAIN, ArmEstimate, ArmModel, Decision, Router
 
 NAME: Final = "auto"
 OWN: Final = "router.json"
@@ -175,7 +175,7 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
 def _told(looked: Look, k: int, reason: str) -> Decision:
     """So many passages of the look, without a router."""
     name = f"{looked.by}[k={k}]"
-    return Decision(name, reason, (Estimate(name, 0.0, 0.0, 0.0),), (), name)
+    return Decision(name, reason, (ArmEstimate(name, 0.0, 0.0, 0.0),), (), name)
 
 
 def _tokens(looked: Look, arm: Arm) -> float:

@@ -16,7 +16,8 @@ from ragways.core.dates import find as find_dates
 from ragways.core.language import folded_words
 from ragways.core.types import Hit, Query, title_name
 from ragways.index.diagnosis import Diagnosis, known_diagnosis
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.layers.protocols import sureness
 from ragways.reading.question_type import TYPES, question_type
 from ragways.reading.questions import Form, asked
 from ragways.reading.sufficiency import names_in, structure
@@ -26,7 +27,7 @@ from ragways.retrieval.routing.look import Look
 from ragways.retrieval.routing.look import look as take_look
 
 if TYPE_CHECKING:
-    from ragways.index.graph.reader import Graph
+    from ragways.layers.protocols import Graph
 
 Features = dict[str, float]
 CUTS: Final = (3, 5, 10, 20, 30, 60)
@@ -168,15 +169,13 @@ def _names(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _of_graph(graph: Graph, text: str, names: Sequence[tuple[int, int]]) -> dict[str, float | None]:
-    from ragways.index.graph.retrieve import question_names, question_seeds, sureness
-
-    entities = question_names(graph, text)
+    entities = graph.question_names(text)
     unknown = sum(not any(one.start < end and start < one.end for one in entities) for start, end in names)
     return {
         "question.entities": len(entities),
         "question.unknown": unknown / len(names) if names else None,
         "question.homonyms": sum(len(one.entities) for one in entities) / len(entities) if entities else None,
-        "question.sureness": sureness(question_seeds(graph, text)),
+        "question.sureness": sureness(graph.question_seeds(text)),
     }
 
 
@@ -281,29 +280,16 @@ def _overlaps(hits: Sequence[Hit]) -> dict[str, float | None]:
 
 
 _TOGETHER: Final = 4
-"""Names between which hops are counted, each with so many entities, each with so many neighbours."""
+"""Names between which hops are counted, each with so many entities."""
 _MEANT: Final = 3
-_NEIGHBOURS: Final = 2000
-FAR: Final = 3
 
 
 def _hops(graph: Graph, text: str) -> float | None:
-    """The mean over pairs of names of the least number of relations between what they may mean, `FAR` at most."""
-    from ragways.index.graph.retrieve import question_names
-
-    names = question_names(graph, text)
+    """The mean over pairs of names of the least number of relations between what they may mean."""
+    names = graph.question_names(text)
     if len(names) < 2:
         return None
-    links = graph.adjacency
-    meant = [frozenset(map(graph.ids.__getitem__, one.entities[:_MEANT])) for one in names[:_TOGETHER]]
-    near = [
-        frozenset(node for place in places for node in links.neighbours(place)[0][:_NEIGHBOURS].tolist())
-        for places in meant
-    ]
-    found = [
-        0 if meant[one] & meant[other] else 1 if near[one] & meant[other] else 2 if near[one] & near[other] else FAR
-        for one, other in combinations(range(len(meant)), 2)
-    ]
+    found = graph.hops([one.entities[:_MEANT] for one in names[:_TOGETHER]])
     return sum(found) / len(found)
 
 

@@ -238,7 +238,7 @@ class Router:
 
     def _estimate(
         self, arm: ArmModel, known: Mapping[str, float], impossible: str, trade: float, evidence: float | None
-    ) -> Estimate:
+    ) -> ArmEstimate:
         cost = 0.0 if arm.name == ABSTAIN else arm.cost.get(self.cost, 0.0)
         if evidence is not None and self.cost == "tokens":
             # The rest of the prompt and the answer cost what they usually do.
@@ -246,9 +246,9 @@ class Router:
         value = arm.value(known)
         if not impossible and value < arm.least:
             impossible = f"taken from a value of {arm.least:g} on"
-        return Estimate(arm.name, value, cost, value - trade * cost / UNITS[self.cost], impossible)
+        return ArmEstimate(arm.name, value, cost, value - trade * cost / UNITS[self.cost], impossible)
 
-    def _fixed(self, open_arms: Sequence[Estimate], trade: float) -> Estimate:
+    def _fixed(self, open_arms: Sequence[ArmEstimate], trade: float) -> ArmEstimate:
         """The best fixed arm or, where it cannot be taken, the best of those that can."""
         quality = {arm.name: arm.quality for arm in self.arms}
         return max(
@@ -257,7 +257,11 @@ class Router:
         )
 
     def _weighed_most(
-        self, chosen: Estimate, against: Estimate | None, known: Mapping[str, float], features: Mapping[str, float]
+        self,
+        chosen: ArmEstimate,
+        against: ArmEstimate | None,
+        known: Mapping[str, float],
+        features: Mapping[str, float],
     ) -> tuple[Weighed, ...]:
         """The features that spoke most for the arm chosen, or against it, beside the next best; where both have equal
         weights, as arms that show more or less of one list, those that make this question unlike a usual one.
@@ -284,7 +288,7 @@ def _moved(features: Mapping[str, float], scales: Mapping[str, Scale]) -> dict[s
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ArmEstimate:
     """What an arm was expected to give and to cost. `impossible` says why it cannot be taken; empty where it can."""
 
     arm: str
@@ -313,7 +317,7 @@ class Decision:
 
     arm: str
     reason: str
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[ArmEstimate, ...]
     weighed: tuple[Weighed, ...]
     fixed: str
     against: str = ""

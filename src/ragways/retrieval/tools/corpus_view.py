@@ -4,23 +4,22 @@ an article of their own (stubs).
 
 from __future__ import annotations
 
+import math
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import title_name
-from ragways.index.reader import Index
-from ragways.index.store import number_of
-from ragways.index.vectors import best
+from ragways.index.open import Index
 from ragways.models.tokens import count_text
 from ragways.retrieval.tools.catalogue import Catalogue, shown
-from ragways.retrieval.tools.links import ArticleLinks, Neighbours
-from ragways.retrieval.tools.links_on_demand import LinksOnDemand
+from ragways.retrieval.tools.links import ArticleLinks, Targets
 from ragways.retrieval.tools.queries import PartRow, Queries
 from ragways.retrieval.tools.results import Excerpt, Listed, StubLink
+from ragways.store.store import number_of
 
 STRETCH = 2000
 """Characters of a paragraph that are shown at once. A longer one is shown in several parts."""
@@ -34,31 +33,23 @@ _NAMES = 5
 
 
 class CorpusView:
-    """The queries, titles and links of one open index; what is held of them is read when first needed. Reads only."""
+    """The queries, titles and links of one open index. Reads only."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self.queries = Queries(index)
         self.catalogue = Catalogue(self.queries)
-        self.links = ArticleLinks(index, self.queries, self.catalogue)
+        self._targets = OrderedDict[int, Targets]()
 
-    def neighbours(self) -> Neighbours:
-        """What tells the links of articles for one question."""
-        return self.links.held or LinksOnDemand(self.links)
-
-    @cached_property
-    def _openings(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Articles, and where among the vectors of chunks the first chunk of each stands."""
-        return self.index.vectors.openings()
+    def links(self) -> ArticleLinks:
+        """The links of articles, for one question."""
+        return ArticleLinks(self.index, self.queries, self.catalogue, self._targets)
 
     def opening_like(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
         """The k articles whose first chunk is nearest a vector: it says what the article is about, and as chunks are
         usually made its title stands before it. So a search by meaning needs no vectors of its own.
         """
-        numbers, rows = self._openings
-        scores = self.index.vectors.matrix.take(rows) @ vector
-        found = best([f"article:{number}" for number in numbers.tolist()], scores, k, 0.0)
-        return [(number_of(id), round(score, 4)) for id, score in found]
+        return [(number_of(id), round(score, 4)) for id, score in self.index.vectors.openings(vector, k)]
 
     def listed(self, article: int, **more: object) -> Listed:
         return Listed(f"article:{article}", self.catalogue.title(article) or "", **more)  # type: ignore[arg-type]
@@ -66,8 +57,9 @@ class CorpusView:
     def quotes(self, article: int, rows: Iterable[PartRow], score: float | None = None) -> Iterator[Excerpt]:
         """Paragraphs as quotes, long ones in parts."""
         title, text, date = self.index._article(article)
+        known = self.index.paragraph_tokens(article)
         for _, path, start, end in rows:
-            parts = list(_parts(text, start, end))
+            parts = list(_parts(text, start, end, known.get(path) or count_text(text[start:end])))
             for number, (first, last, tokens) in enumerate(parts, start=1):
                 yield Excerpt(
                     f"article:{article}:{path}", f"article:{article}", title, text[first:last],
@@ -83,15 +75,17 @@ def view_of(index: Index) -> CorpusView:
 # Text, a part and a page at a time
 
 
-def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Stretches that are short in characters and in tokens, whatever the script; cut at a space where there is one."""
+def _parts(text: str, start: int, end: int, tokens: int) -> Iterator[tuple[int, int, int]]:
+    """Stretches that are short in characters and in tokens, whatever the script; cut at a space where there is one.
+    `tokens` is how many the whole has; each part has its share of them.
+    """
+    rate = tokens / max(1, end - start)
+    stretch = min(STRETCH, int(TOKENS / max(rate, 1 / STRETCH)))
     while start < end:
-        last = min(end, start + STRETCH)
-        if last < end and (space := text.rfind(" ", start + STRETCH // 2, last)) > 0:
+        last = min(end, start + stretch)
+        if last < end and (space := text.rfind(" ", start + stretch // 2, last)) > 0:
             last = space + 1
-        while (tokens := count_text(text[start:last])) > TOKENS:
-            last = start + (last - start) // 2
-        yield start, last, tokens
+        yield start, last, math.ceil((last - start) * rate)
         start = last
 
 

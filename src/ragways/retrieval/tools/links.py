@@ -1,192 +1,172 @@
 """Which articles link to which. Where a document has no links, titles that stand in its text serve.
 
-The links of a small corpus are held in arrays. In a large one those of an article are looked up when it is reached.
+Links are rows. A question reads those of the articles that it reaches, and no more than a bound; its note says where
+that leaves something out.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from heapq import merge
-from itertools import groupby
-from typing import Protocol
+from itertools import groupby, islice
+from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from ragways.index.open import Index
+from ragways.layers.words import sure_terms
+from ragways.retrieval.tools.catalogue import Catalogue, names_of, pattern_of
+from ragways.retrieval.tools.queries import Queries
 
-from ragways.index.reader import Index
-from ragways.retrieval.tools.catalogue import Catalogue
-from ragways.retrieval.tools.link_graph import LinkGraph, distinct
-from ragways.retrieval.tools.queries import Queries, in_parts
-from ragways.retrieval.tools.title_finder import Mention, TitleFinder
-
-SCANNED = 32_000_000
-"""Characters of documents without links that are searched for titles at once; that is done once for an open index."""
-LINKS = 1_000_000
-"""Links that are held in arrays."""
+CHARACTERS = 500_000
+"""Characters of documents without links that are read for one question."""
+LINKS = 30_000
+"""Links that are followed for one question."""
 _PLACES = 20
-_MEANINGS = 5
-"""A mention that could mean more articles than this means none."""
-_KEPT = 10_000
-"""Texts whose mentions are kept."""
-_AT_ONCE = 16
-"""Texts that are searched for titles together where one may be enough."""
+_CACHED = 5000
 
 Place = tuple[int, int]
 """A document, and where in its text."""
-Mentioned = dict[int, list[int]]
-"""The articles that a text mentions, and where."""
-
-_PARTIAL = "the corpus has few links of its own and is large: titles were looked for in the first part of it only"
-
-
-class Neighbours(Protocol):
-    """Links between articles, for one question of a tool. `note` tells, when it was answered, what was left out."""
-
-    @property
-    def note(self) -> str: ...
-
-    def out(self, article: int) -> Collection[int]: ...
-
-    def within(self, article: int, steps: int, direction: str) -> dict[int, int]:
-        """Articles at most so many steps away, by number, with their distance."""
-        ...
-
-    def path(self, start: int, end: int, limit: int) -> list[int] | None:
-        """A shortest chain of at most so many links, followed either way; among several, one is always the same."""
-        ...
-
-    def to(self, article: int) -> Iterator[Place]:
-        """Every place elsewhere that links to an article, or mentions it; by document, in reading order."""
-        ...
+Targets = dict[int, list[int]]
+"""The articles that a document links to, and where."""
+T = TypeVar("T")
 
 
 class ArticleLinks:
-    """The links of a corpus, between articles that it holds."""
+    """The links of a corpus for one question; `note` says, when it was answered, what was left out."""
 
-    def __init__(self, index: Index, queries: Queries, catalogue: Catalogue) -> None:
-        self.index = index
-        self.queries = queries
-        self.catalogue = catalogue
-        self._mentions: OrderedDict[int, Mentioned] = OrderedDict()
+    def __init__(
+        self, index: Index, queries: Queries, catalogue: Catalogue, known: OrderedDict[int, Targets] | None = None
+    ) -> None:
+        """`known`: targets that earlier questions have read."""
+        self._index, self._queries, self._catalogue = index, queries, catalogue
+        self._known = OrderedDict[int, Targets]() if known is None else known
+        self._into: dict[int, list[int]] = {}
+        self._characters, self._followed = CHARACTERS, LINKS
+        self._left_out = False
 
-    @cached_property
-    def _finder(self) -> TitleFinder:
-        return TitleFinder(self.catalogue)
+    @property
+    def note(self) -> str:
+        if not self._left_out:
+            return ""
+        return (
+            f"the corpus is large: no more than {CHARACTERS:,} characters and {LINKS:,} links were looked at for this, "
+            "and there may be more"
+        )
 
-    @cached_property
-    def held(self) -> HeldLinks | None:
-        """All links, where they are few; and, where nothing tells which documents hold a word, those of the first
-        texts.
-        """
-        large = self.queries.has_texts_without_links(SCANNED)
-        told = "words" in self.index.layers and self.index._shard_list is None
-        if told and (large or self.queries.has_links(LINKS)):
-            return None
-        return HeldLinks(self, self._pairs(), _PARTIAL if large else "")
-
-    def titles_in(self, text: str) -> list[Mention]:
-        """Titles that stand in a text: where, and the articles that are called so."""
-        return next(self._finder.mentions([text]))
-
-    def _pairs(self) -> NDArray[np.int64]:
-        """Each article with each other that it links to or mentions."""
-        parts = [np.zeros((0, 2), dtype=np.int64)]
-        for some in in_parts(self._first_texts(), 10_000):
-            numbers, texts = [number for number, _ in some], [text for _, text in some]
-            found = zip(numbers, self._finder.meant(texts), strict=True)
-            parts.append(_edges((number, target) for number, there in found for target in _targets(number, there)))
-        for links in in_parts(self.queries.linked(), 100_000):
-            targets = self.catalogue.all.meant(np.fromiter((hash(name) for _, name in links), np.int64, len(links)))
-            edges = np.stack([np.fromiter((source for source, _ in links), np.int64, len(links)), targets], axis=1)
-            parts.append(edges[(targets >= 0) & (targets != edges[:, 0])])
-        return np.concatenate(parts)
-
-    def _first_texts(self) -> Iterator[tuple[int, str]]:
-        left = SCANNED
-        for number, text in self.queries.texts_without_links():
-            if left <= 0:
-                return
-            yield number, text[:left]
-            left -= len(text)
-
-    def mentions_of(self, articles: Iterable[int]) -> dict[int, Mentioned]:
-        """What the texts of articles without links mention; nothing of any other."""
-        found: dict[int, Mentioned] = {}
-        texts: dict[int, str] = {}
-        for article in articles:
-            if (kept := self._mentions.get(article)) is not None:
-                self._mentions.move_to_end(article)
-                found[article] = kept
-            else:
-                texts[article] = self.queries.text_without_links(article) or ""
-        for article, there in zip(texts, self._finder.mentions(texts.values()), strict=True):
-            found[article] = self._mentions[article] = mentioned(article, there)
-        while len(self._mentions) > _KEPT:
-            self._mentions.popitem(last=False)
+    def targets(self, article: int) -> Targets:
+        """The articles that one links to, or mentions, and where."""
+        if article in self._known:
+            self._known.move_to_end(article)
+            return self._known[article]
+        before, self._left_out = self._left_out, False
+        found: Targets = {}
+        if rows := self._follow(iter(self._queries.links_of(article, max(0, self._followed) + 1))):
+            articles = self._catalogue.by_names({name for _, name in rows})
+            meant = ((start, articles[name]) for start, name in rows if name in articles)
+        else:
+            titles = self._catalogue.titles_in(self._text(article))
+            meant = ((each.start, target) for each in titles for target in each.articles)
+        for start, target in meant:
+            if target != article:
+                found.setdefault(target, []).append(start)
+        if not self._left_out:
+            self._known[article] = found
+            if len(self._known) > _CACHED:
+                self._known.popitem(last=False)
+        self._left_out |= before
         return found
 
     def between(self, source: int, target: int) -> list[Place]:
         """The first places of one article that link to another, or mention it."""
-        if starts := self.mentions_of([source])[source].get(target):
-            return [(source, start) for start in starts[:_PLACES]]
-        return self.queries.links_between(source, self.catalogue.names(target))
+        return [(source, start) for start in self.targets(source).get(target, ())[:_PLACES]]
 
-    def to(self, article: int, sources: Iterable[int]) -> Iterator[Place]:
-        """The places that link to an article, and those of `sources`, in order, that mention it."""
-        linking = [self.queries.links_to(name) for name in self.catalogue.names(article)]
-        places = merge(*linking, self._mentioning(article, sources), key=lambda place: place[0])
-        for source, some in groupby(places, key=lambda place: place[0]):
-            if source != article:
-                yield from sorted(set(some))
-
-    def _mentioning(self, article: int, sources: Iterable[int]) -> Iterator[Place]:
-        for some in in_parts(sources, _AT_ONCE):
-            for source, there in sorted(self.mentions_of(some).items()):
-                yield from ((source, start) for start in there.get(article, ()))
-
-
-class HeldLinks:
-    """The links of a corpus in arrays."""
-
-    def __init__(self, links: ArticleLinks, pairs: NDArray[np.int64], note: str) -> None:
-        titles = links.catalogue.all
-        self._links = links
-        self._nodes = titles.articles[: titles.count]
-        self._graph = LinkGraph(len(self._nodes), distinct(len(self._nodes), np.searchsorted(self._nodes, pairs)))
-        self.note = note
-
-    def _node(self, article: int) -> int:
-        return int(np.searchsorted(self._nodes, article))
-
-    def out(self, article: int) -> Collection[int]:
-        return self._nodes[self._graph.out(self._node(article))].tolist()  # type: ignore[no-any-return]
-
-    def within(self, article: int, steps: int, direction: str) -> dict[int, int]:
-        found = self._graph.within(self._node(article), steps, direction)
-        return dict(zip(self._nodes[list(found)].tolist(), found.values(), strict=True)) if found else {}
-
-    def path(self, start: int, end: int, limit: int) -> list[int] | None:
-        chain = self._graph.path(self._node(start), self._node(end), limit)
-        return None if chain is None else self._nodes[chain].tolist()
+    def into(self, article: int) -> list[int]:
+        """Articles that link to one, or mention it."""
+        if article not in self._into:
+            names = self._catalogue.names(article)
+            found = {each for name in names for each in self._follow(self._queries.linking(name))}
+            found.update(source for source, _ in self._mentions(article, names))
+            self._into[article] = sorted(found - {article})
+        return self._into[article]
 
     def to(self, article: int) -> Iterator[Place]:
-        return self._links.to(article, self._nodes[self._graph.into(self._node(article))].tolist())
+        """Every place elsewhere that links to an article, or mentions it; in reading order of each document."""
+        names = self._catalogue.names(article)
+        linking = merge(*map(self._queries.links_to, names))
+        for source, some in groupby(linking, key=lambda place: place[0]):
+            if source != article:
+                yield from sorted(set(some))
+        yield from self._mentions(article, names)
+
+    def _mentions(self, article: int, names: dict[str, str]) -> Iterator[Place]:
+        """Places of documents without links where an article is called by one of its names."""
+        if "words" not in self._index.layers:
+            return
+        called = names_of(names.values())
+        pattern, holding = pattern_of(called), self._index.words.holding
+        for source in sorted({number for words in set(map(sure_terms, called)) for number in holding(words).tolist()}):
+            if source != article and (text := self._text(source)):
+                yield from ((source, start) for start in self._catalogue.places(text, article, pattern))
+
+    def within(self, article: int, steps: int, direction: str = "both") -> dict[int, int]:
+        """Articles at most so many steps away, with their distance."""
+        distance = {article: 0}
+        frontier = [article]
+        for step in range(1, steps + 1):
+            reached = {other for _, other in self._expand(frontier, direction)}
+            frontier = sorted(reached - distance.keys())
+            distance |= dict.fromkeys(frontier, step)
+        return {other: distance[other] for other in sorted(distance) if other != article}
+
+    def _expand(self, frontier: Iterable[int], direction: str = "both") -> Iterator[tuple[int, int]]:
+        """Each of these with each that it has a link to or from."""
+        for article in frontier:
+            outward = self.targets(article) if direction != "in" else ()
+            inward = self.into(article) if direction != "out" else ()
+            yield from ((article, other) for other in sorted({*outward, *inward}))
+
+    def path(self, start: int, end: int, limit: int) -> list[int] | None:
+        """A shortest chain of at most so many links, followed either way, from both ends in turn, the smaller side
+        first; among several, one is always the same.
+        """
+        if start == end:
+            return [start]
+        parents: tuple[dict[int, int], dict[int, int]] = ({start: start}, {end: end})
+        frontiers = [[start], [end]]
+        for _ in range(limit):
+            here = 0 if len(frontiers[0]) <= len(frontiers[1]) else 1
+            new: dict[int, int] = {}
+            for source, other in self._expand(frontiers[here]):
+                if other not in parents[here]:
+                    new.setdefault(other, source)
+                    if other in parents[1 - here]:
+                        parents[here].update(new)
+                        return [*reversed(_back(parents[0], other)), *_back(parents[1], other)[1:]]
+            parents[here].update(new)
+            frontiers[here] = sorted(new)
+            if not new:
+                return None
+        return None
+
+    def _follow(self, links: Iterator[T]) -> list[T]:
+        """As many of these links as may still be followed for the question."""
+        room = max(0, self._followed)
+        some = list(islice(links, room + 1))
+        self._left_out |= len(some) > room
+        self._followed -= len(some[:room])
+        return some[:room]
+
+    def _text(self, article: int) -> str:
+        """The text of a document without links, as far as it may still be read for the question."""
+        text = self._queries.text_without_links(article) or ""
+        room = max(0, self._characters)
+        self._left_out |= len(text) > room
+        self._characters -= len(text[:room])
+        return text[:room]
 
 
-def mentioned(article: int, there: Iterable[Mention]) -> Mentioned:
-    """The articles that a text mentions, other than its own, and where."""
-    found: Mentioned = {}
-    for start, _, meant in there:
-        for target in _targets(article, [meant]):
-            found.setdefault(target, []).append(start)
-    return found
-
-
-def _targets(article: int, there: Iterable[list[int]]) -> set[int]:
-    return {target for meant in there if len(meant) <= _MEANINGS for target in meant} - {article}
-
-
-def _edges(pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
-    return np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+def _back(parents: dict[int, int], article: int) -> list[int]:
+    chain = [article]
+    while parents[chain[-1]] != chain[-1]:
+        chain.append(parents[chain[-1]])
+    return chain

@@ -5,32 +5,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import ParamSpec, TypeVar
 
 from ragways.core.errors import ToolError
 from ragways.core.step import Step
 from ragways.core.trace import current_span, span
 from ragways.core.types import Found, Hit, Hits, Piece, Query, ranked
-from ragways.index.graph.names import split_title, tokens
-from ragways.index.words import terms
-from ragways.retrieval.tools.links import ArticleLinks
+from ragways.layers.graph.names import split_title, tokens
+from ragways.layers.words import terms
+from ragways.retrieval.tools.catalogue import Catalogue
 from ragways.retrieval.tools.results import Excerpt
 from ragways.retrieval.tools.toolbox import Toolbox
+from ragways.store.store import number_of
 
 MOST = 6
 _CAPITALS = re.compile(r"[^\W\d_a-z][\w'’.-]*(?:\s+(?:(?:of|the|and|de|la|von|van|du|di)\s+)?[^\W\d_a-z][\w'’.-]*)+")
 
 
-def names_in(links: ArticleLinks, question: str) -> list[str]:
+def names_in(catalogue: Catalogue, question: str) -> list[str]:
     """Names in a question, in its order: the longest titles that stand in it, then other runs of capital words."""
-    found: list[tuple[int, int]] = []
-    for start, end, meant in links.titles_in(question):
-        inside = any(first <= start and end <= last for first, last in found)
-        # A title in small letters (`place of birth`) is a word of the question, not what it is about.
-        if meant and not inside and any(character.isupper() for character in question[start:end]):
-            found = [(a, b) for a, b in found if not (start <= a and b <= end)] + [(start, end)]
-    spans = found[:MOST]
+    spans = [(start, end) for start, end, _ in islice(catalogue.titles_in(question), MOST)]
     for match in _CAPITALS.finditer(question):
         if not any(a < match.end() and match.start() < b for a, b in spans):
             spans.append(match.span())
@@ -111,7 +106,7 @@ class _Plan:
     async def _named(self) -> list[str]:
         """The articles that the question names, in its order."""
         chosen: list[str] = []
-        for name in names_in(self._box._view.links, self._query.text):
+        for name in names_in(self._box._view.catalogue, self._query.text):
             found = await self._use(self._box.title_search, name, k=10)
             # A name in a question is written: titles that share its letters go first.
             for item in sorted(found.articles if found else (), key=lambda item: item.way == "by meaning"):
@@ -146,18 +141,19 @@ class _Plan:
     async def _neighbours(self, article: str) -> list[str]:
         """Articles it links to: first those whose link follows words of the question, as `directed by` does."""
         found = await self._use(self._box.article_neighbourhood, article, direction="out", k=100)
-        scored = [(*self._nearness(article, item.id), item.id) for item in (found.articles if found else ())]
-        return [id for _, _, id in sorted(scored)[:_NEIGHBOURS]]
-
-    def _nearness(self, article: str, other: str) -> tuple[int, int]:
-        """The best of the links to another article: words of the question before it, then its place. Small is near."""
+        view, number = self._box._view, number_of(article)
         # The article's own name stands everywhere in it and tells nothing.
-        wanted = self._wanted - _stems(self._box._view.catalogue.title(_number(article)) or "")
-        text = self._box._view.index.text
-        return min(
-            (-len(wanted & _stems(text(article, max(0, place - _NEAR), place))), place)
-            for _, place in self._box._view.links.between(_number(article), _number(other)) or [(0, 0)]
-        )
+        wanted, links = self._wanted - _stems(view.catalogue.title(number) or ""), view.links()
+
+        def nearness(other: str) -> tuple[int, int]:
+            """The best of the links to another article: words of the question before it, then its place."""
+            return min(
+                (-len(wanted & _stems(view.index.text(article, max(0, place - _NEAR), place))), place)
+                for _, place in links.between(number, number_of(other)) or [(0, 0)]
+            )
+
+        scored = [(nearness(item.id), item.id) for item in (found.articles if found else ())]
+        return [id for _, id in sorted(scored)[:_NEIGHBOURS]]
 
     async def _lead(self, article: str) -> list[Excerpt]:
         return self._best(await self._read(article, [f"{article}:s0"]))[:2]
@@ -198,7 +194,3 @@ def ranked_in_order(query: Query, pieces: Iterable[tuple[Piece, str]]) -> Hits:
 def _stems(text: str) -> set[str]:
     """Words by their beginnings, so that `director` meets `directed`."""
     return {word[:5] for word in terms(text)}
-
-
-def _number(id: str) -> int:
-    return int(id.split(":")[1])

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, islice
-from typing import Any, TypeVar
+from typing import Any
 
-from ragways.index.reader import Index
+from ragways.index.open import Index
+from ragways.store.titles import query_of
+
+_FEW = 10
+"""Names that share four letters in a row with another: where they are fewer, three are enough."""
 
 PartRow = tuple[int, str, int, int]
 """Ordinal, path, start and end of a part."""
 
-_TITLES = "SELECT number, title, name, redirect FROM documents ORDER BY number"
 _TITLE = "SELECT title FROM documents WHERE number = ? AND redirect IS NULL"
-_ARTICLE_NAMED = "SELECT number FROM documents WHERE name = ? AND redirect IS NULL ORDER BY number LIMIT 1"
-_REDIRECT_NAMED = "SELECT redirect FROM documents WHERE name = ? AND redirect IS NOT NULL ORDER BY number DESC LIMIT 1"
+_ARTICLES_NAMED = """SELECT value, number FROM json_each(?) JOIN documents ON number = (
+    SELECT number FROM documents WHERE name = value AND redirect IS NULL ORDER BY number LIMIT 1)"""
+_REDIRECTS_NAMED = """SELECT value, leads FROM json_each(?) JOIN documents ON number = (
+    SELECT number FROM documents WHERE name = value AND redirect IS NOT NULL ORDER BY number DESC LIMIT 1)"""
+_BEGINNING = "SELECT name FROM documents WHERE name >= ? AND name < ? ORDER BY name LIMIT ?"
+_LEADING = "SELECT DISTINCT name, title FROM documents WHERE leads = ? LIMIT ?"
+_LIKE_LETTERS = """SELECT d.name, t.letters FROM main.titles t CROSS JOIN documents d ON d.number = t.rowid
+    WHERE t.letters MATCH ? ORDER BY t.rank LIMIT ?"""
 _BEFORE = "SELECT number, title FROM documents WHERE number < ? AND redirect IS NULL ORDER BY number DESC LIMIT 2"
 _FROM = "SELECT number, title FROM documents WHERE number >= ? AND redirect IS NULL ORDER BY number LIMIT 2"
 _KEYS = "SELECT number, key, title, format FROM documents WHERE redirect IS NULL ORDER BY number LIMIT ? OFFSET ?"
-_LIKE = "redirect IS NULL AND (?1 = '' OR title LIKE ?1 ESCAPE '!' OR key LIKE ?1 ESCAPE '!')"
+_WITH_WORDS = "redirect IS NULL AND (?1 = '' OR title LIKE ?1 ESCAPE '!' OR key LIKE ?1 ESCAPE '!')"
 _FOUND = f"""SELECT number, key, title, format, length(text), metadata FROM documents
-    WHERE {_LIKE} ORDER BY key LIMIT ?2 OFFSET ?3"""  # noqa: S608 - words of our own
-_COUNTED = f"SELECT count(*) FROM documents WHERE {_LIKE}"  # noqa: S608 - words of our own
+    WHERE {_WITH_WORDS} ORDER BY key LIMIT ?2 OFFSET ?3"""  # noqa: S608 - words of our own
+_COUNTED = f"SELECT count(*) FROM documents WHERE {_WITH_WORDS}"  # noqa: S608 - words of our own
 _PARAGRAPHS = "SELECT ordinal, path, start, end FROM paragraphs WHERE document = ? ORDER BY ordinal"
 _PARAGRAPHS_IN = """SELECT ordinal, path, start, end FROM paragraphs
     WHERE document = ? AND start >= ? AND end <= ? ORDER BY ordinal"""
@@ -33,37 +41,19 @@ _PARAGRAPH_AT = """SELECT ordinal, path, start, end FROM paragraphs
     WHERE document = ? AND end > ? ORDER BY ordinal LIMIT 1"""
 _SECTIONS = "SELECT ordinal, path, start, end, title, level FROM sections WHERE document = ? ORDER BY ordinal"
 _INFOBOXES = "SELECT start, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal"
-_WITHOUT_LINKS = "redirect IS NULL AND NOT EXISTS (SELECT 1 FROM links WHERE document = number)"
-_TEXTS = f"SELECT number, text FROM documents WHERE {_WITHOUT_LINKS} ORDER BY number"  # noqa: S608 - words of our own
-_LENGTHS = f"SELECT length(text) FROM documents WHERE {_WITHOUT_LINKS}"  # noqa: S608 - words of our own
-_TEXT = f"SELECT text FROM documents WHERE number = ? AND {_WITHOUT_LINKS}"  # noqa: S608 - words of our own
-_AMONG = f"""SELECT number FROM documents
-    WHERE number IN (SELECT value FROM json_each(?)) AND {_WITHOUT_LINKS} ORDER BY number"""  # noqa: S608 - words of our own
-_LINKS = "SELECT count(*) FROM (SELECT 1 FROM links LIMIT ?)"
-_LINKED = "SELECT DISTINCT document, name FROM links ORDER BY document, name"
-_LINKS_OF = "SELECT DISTINCT name FROM links WHERE document = ?"
+_TEXT = """SELECT text FROM documents
+    WHERE number = ? AND redirect IS NULL AND NOT EXISTS (SELECT 1 FROM links WHERE document = number)"""
+_LINKS_OF = "SELECT start, name FROM links WHERE document = ? ORDER BY ordinal LIMIT ?"
 _LINKS_TO = "SELECT document, start FROM links WHERE name = ? ORDER BY document, ordinal"
 _LINKING = "SELECT DISTINCT document FROM links WHERE name = ? ORDER BY document"
 _LINKS_NAMED = "SELECT document, start, end FROM links WHERE name = ? ORDER BY document, ordinal LIMIT 1000"
-_LINKS_BETWEEN = """SELECT document, start FROM links
-    WHERE document = ? AND name IN (SELECT value FROM json_each(?)) ORDER BY ordinal LIMIT 20"""
-
-
-T = TypeVar("T")
-
-
-def in_parts(rows: Iterable[T], size: int) -> Iterator[list[T]]:
-    """What there is, so many at a time."""
-    rest = iter(rows)
-    while some := list(islice(rest, size)):
-        yield some
 
 
 class Queries:
     """The enumerated queries, each with its values."""
 
     def __init__(self, index: Index) -> None:
-        self._db = index._store.db  # the snapshot that the index reads
+        self._db = index.store.db  # the snapshot that the index reads
 
     def _all(self, query: str, *values: object) -> list[Any]:
         return self._db.execute(query, values).fetchall()
@@ -73,25 +63,33 @@ class Queries:
         row = self._db.execute(query, values).fetchone()
         return None if row is None else str(row[0])
 
-    def _number(self, query: str, *values: object) -> int | None:
-        row = self._db.execute(query, values).fetchone()
-        return None if row is None else int(row[0])
-
-    def titles(self) -> Iterator[tuple[int, str, str, str | None]]:
-        """Number, title, the title as it is compared, and where it redirects to, of every document."""
-        return self._db.execute(_TITLES)
-
     def title(self, number: int) -> str | None:
         """The title of an article."""
         return self._text(_TITLE, number)
 
-    def article_named(self, name: str) -> int | None:
-        """The first article of this name."""
-        return self._number(_ARTICLE_NAMED, name)
+    def articles_named(self, names: Iterable[str]) -> dict[str, int]:
+        """The first article of each of these names that has one."""
+        return dict(self._all(_ARTICLES_NAMED, json.dumps(list(names))))
 
-    def redirect_named(self, name: str) -> str | None:
-        """What the last redirect of this name leads to."""
-        return self._text(_REDIRECT_NAMED, name)
+    def redirects_named(self, names: Iterable[str]) -> dict[str, str]:
+        """The name that the last redirect of each of these names leads to."""
+        return dict(self._all(_REDIRECTS_NAMED, json.dumps(list(names))))
+
+    def beginning(self, name: str, limit: int) -> list[str]:
+        """Names that begin so, in order; one that several documents have may stand several times."""
+        return [row[0] for row in self._all(_BEGINNING, name, f"{name}\U0010ffff", limit)]
+
+    def leading(self, name: str, limit: int) -> list[tuple[str, str]]:
+        """Names and titles of redirects to a name."""
+        return self._all(_LEADING, name, limit)
+
+    def like(self, text: str, limit: int) -> list[tuple[str, str]]:
+        """Names that share letters with a text, and their letters: those that share the most first."""
+        rows: list[tuple[str, str]] = []
+        for length in (4, 3):
+            if len(rows) < _FEW and (query := query_of(text, length)):
+                rows = self._all(_LIKE_LETTERS, query, limit)
+        return rows
 
     def around(self, number: int) -> list[tuple[int, str]]:
         """Number and title of the two articles before a number, and of the two from it on."""
@@ -136,33 +134,13 @@ class Queries:
         """Start, kind and fields."""
         return [(start, kind, json.loads(fields)) for start, kind, fields in self._all(_INFOBOXES, document)]
 
-    def texts_without_links(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each article without links."""
-        return self._db.execute(_TEXTS)
-
-    def has_texts_without_links(self, characters: int) -> bool:
-        """Whether these have more characters."""
-        return any(total > characters for total in accumulate(length for (length,) in self._db.execute(_LENGTHS)))
-
     def text_without_links(self, number: int) -> str | None:
         """The text of an article that has no links."""
         return self._text(_TEXT, number)
 
-    def has_links(self, most: int) -> bool:
-        """Whether there are more links."""
-        return (self._number(_LINKS, most + 1) or 0) > most
-
-    def linked(self) -> Iterator[tuple[int, str]]:
-        """Each document with the names it links to."""
-        return self._db.execute(_LINKED)
-
-    def links_of(self, document: int) -> Iterator[str]:
-        """The names that a document links to, read as far as they are asked for."""
-        return (name for (name,) in self._db.execute(_LINKS_OF, (document,)))
-
-    def without_links(self, numbers: Iterable[int]) -> list[int]:
-        """Those of these articles that have no links, in order."""
-        return [number for (number,) in self._all(_AMONG, json.dumps(list(numbers)))]
+    def links_of(self, document: int, limit: int) -> list[tuple[int, str]]:
+        """Place and name of the first links of a document."""
+        return self._all(_LINKS_OF, document, limit)
 
     def links_to(self, name: str) -> Iterator[tuple[int, int]]:
         """Document and place of the links to a name, by document; read as far as they are asked for."""
@@ -175,7 +153,3 @@ class Queries:
     def links_named(self, name: str) -> list[tuple[int, int, int]]:
         """Document and place of the links to a name, whether it has an article or not."""
         return self._all(_LINKS_NAMED, name)
-
-    def links_between(self, document: int, names: Iterable[str]) -> list[tuple[int, int]]:
-        """The first links of a document to one of these names."""
-        return self._all(_LINKS_BETWEEN, document, json.dumps(sorted(names)))

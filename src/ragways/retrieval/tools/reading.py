@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import MissingLayer, ToolError
 from ragways.core.types import title_name
-from ragways.index.store import number_of, path_of
-from ragways.index.vectors import Scored
+from ragways.layers.layer import Scored
 from ragways.retrieval.tools.catalogue import shown
 from ragways.retrieval.tools.corpus_view import FIELD, TOKENS, CorpusView, page, stub_of
-from ragways.retrieval.tools.links import Place
+from ragways.retrieval.tools.links import ArticleLinks, Place
 from ragways.retrieval.tools.queries import PartRow
 from ragways.retrieval.tools.results import (
     Articles,
@@ -31,6 +30,7 @@ from ragways.retrieval.tools.results import (
     SectionTitle,
     SectionWindow,
 )
+from ragways.store.store import number_of, path_of
 
 LOOKED_AT = 4
 """Chunks looked at for each paragraph that is wanted, because several may lie in one paragraph."""
@@ -210,12 +210,14 @@ def neighbourhood(view: CorpusView, article: str, distance: int, direction: str,
         near = tuple(view.listed(source, distance=1, way="links here") for source in linking[offset : offset + k])
         return Articles(near, offset + k if len(linking) > offset + k else None, stub.note)
     number = view.catalogue.find(article)
-    links = view.neighbours()
+    links = view.links()
     found = links.within(number, distance, direction)
-    outward = set(links.out(number))
-    order = sorted(found, key=lambda n: (found[n], n not in outward, view.catalogue.all.title(n)))
+    outward = links.targets(number).keys()
+    inward = set(links.into(number)) if direction != "out" else set()
+    titled = {each: view.catalogue.title(each) or "" for each in found}
+    order = sorted(found, key=lambda n: (found[n], n not in outward, titled[n]))
     listed = tuple(
-        view.listed(n, distance=found[n], way=_way(n in outward, number in links.out(n)))
+        Listed(f"article:{n}", titled[n], distance=found[n], way=_way(n in outward, n in inward))
         for n in order[offset : offset + k]
     )
     note = f"nothing links to or from article:{number}" if not found else ""
@@ -228,7 +230,7 @@ def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs
         quotes, following = page(_linking(view, places, offset + k + 1), offset, k)
         return Paragraphs(quotes, following, stub.note)
     number = view.catalogue.find(article)
-    links = view.neighbours()
+    links = view.links()
     quotes, following = page(_linking(view, links.to(number), offset + k + 1), offset, k)
     note = "" if quotes else f"no other article links to article:{number}"
     return Paragraphs(quotes, following, _both(note, links.note))
@@ -236,12 +238,12 @@ def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs
 
 def shortest_path(view: CorpusView, start: str, end: str, limit: int) -> LinkPath:
     first, last = view.catalogue.find(start), view.catalogue.find(end)
-    links = view.neighbours()
+    links = view.links()
     articles = links.path(first, last, limit)
     if articles is None:
         ends = (view.listed(first), view.listed(last))
         return LinkPath(None, ends, (), _both(f"no chain of at most {limit} links joins them", links.note))
-    hops = tuple(_hop(view, *pair) for pair in pairwise(articles))
+    hops = tuple(_hop(view, links, *pair) for pair in pairwise(articles))
     return LinkPath(len(articles) - 1, tuple(map(view.listed, articles)), hops, links.note)
 
 
@@ -258,11 +260,11 @@ def _linking(view: CorpusView, places: Iterable[Place], limit: int) -> Iterator[
             return
 
 
-def _hop(view: CorpusView, one: int, other: int) -> PathStep:
+def _hop(view: CorpusView, links: ArticleLinks, one: int, other: int) -> PathStep:
     """Chains are followed either way; a hop tells which of the two links to the other."""
-    places = view.links.between(one, other)
+    places = links.between(one, other)
     if not places:
-        one, other, places = other, one, view.links.between(other, one)
+        one, other, places = other, one, links.between(other, one)
     return PathStep(f"article:{one}", f"article:{other}", _around(view, *places[0]) if places else None)
 
 

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragways import __version__
 from ragways.core.errors import UsageError
-from ragways.index.where import LONGEST as LONGEST_FILTER
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
 from ragways.service.auth import Access, caller, collection, service_of
 from ragways.service.conversations import whole_question
@@ -19,6 +18,7 @@ from ragways.service.errors import ERRORS, NotFound, request_id
 from ragways.service.events import event_response, told
 from ragways.service.keys import Caller
 from ragways.service.workers import OnEvent
+from ragways.store.where import LONGEST as LONGEST_FILTER
 
 router = APIRouter(tags=["ask"], responses=ERRORS)
 Reading = Annotated[Access, Depends(collection("read"))]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragways.index.layers import check_layers
+from ragways.layers.table import check_layers
 from ragways.service.auth import Access, Service, caller, collection, service_of
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, Conflict, NotFound

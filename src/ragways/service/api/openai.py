@@ -23,7 +23,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragways import __version__
 from ragways.core.errors import RagwaysError
 from ragways.core.text import clean
-from ragways.index.where import LONGEST as LONGEST_FILTER
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
 from ragways.service.auth import Access, Service, caller, collection, service_of
 from ragways.service.conversations import RewrittenQuestion, made_whole
@@ -31,6 +30,7 @@ from ragways.service.errors import BadRequest, NotFound, ServiceError, from_ragw
 from ragways.service.events import COMMENT, event_response, happening
 from ragways.service.keys import Caller
 from ragways.service.workers import OnEvent
+from ragways.store.where import LONGEST as LONGEST_FILTER
 from ragways.tasks.follow_up import Turn
 
 router = APIRouter(prefix="/v1", include_in_schema=False)

@@ -1,1 +1,0 @@
-"""Communities of the knowledge graph, a report for each: `layer.py` builds them, `reader.py` reads them."""

@@ -1,1 +1,0 @@
-"""The knowledge graph: entities and relations of the corpus, with the chunks they came from."""

@@ -1,1 +1,0 @@
-"""Building, opening and looking after an index."""
