@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import NoIndex, StoreBusy, StoreFailed, WrongVersion
+from ragways.store.database import store_errors
 from ragways.store.place import LOCK
 from ragways.store.store import FILE, PARTS, Change, Store
 from tests.store.rows import document, number, write_texts

@@ -29,7 +29,7 @@ class Parrot:
         self.name = name
         self._phrase = phrase
 
-    async def complete(self, messages: list[dict[str, str]]) -> str:  # noqa: ARG002 - whatever it is asked
+    async def complete(self, messages: list[dict[str, str]]) -> str:
         """The phrase, with the first passage as its source."""
         return f"{self._phrase} [1]"
 
