@@ -119,21 +119,21 @@ def steps() -> Iterator[list[int]]:
         yield counted
 
 
-def _add(home: Path) -> None:
-    run(home / "index", [write(home / "docs", {"more.md": "# More\n\nOne more ship.\n"}) / "more.md"])
+def _add(home: Path, turn: int) -> None:
+    run(home / "index", [write(home / "docs", {f"more {turn}.md": "# More\n\nOne more ship.\n"}) / f"more {turn}.md"])
 
 
-def _edit(home: Path) -> None:
-    run(home / "index", [write(home / "docs", {"3.md": "# Ship 3\n\nShip 3 was lost.\n"}) / "3.md"])
+def _edit(home: Path, turn: int) -> None:
+    run(home / "index", [write(home / "docs", {f"{turn}.md": f"# Ship {turn}\n\nIt was lost.\n"}) / f"{turn}.md"])
 
 
-def _remove(home: Path) -> None:
-    asyncio.run(remove(home / "index", ["docs/5.md"]))
+def _remove(home: Path, turn: int) -> None:
+    asyncio.run(remove(home / "index", [f"docs/{100 + turn}.md"]))
 
 
-def _open(home: Path) -> None:
+def _open(home: Path, turn: int) -> None:
     with closing(Index.open(home / "index")) as index:
-        assert index.pieces(id for id, _ in index.words.search("ship", 5))
+        assert index.pieces(id for id, _ in index.words.search("ship", 5 + turn))
 
 
 @pytest.fixture(scope="module")
@@ -148,13 +148,15 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return made
 
 
+def _counted(act: Callable[[Path, int], None], home: Path, turn: int) -> int:
+    with steps() as counted:
+        act(home, turn)
+    return counted[0]
+
+
 @pytest.mark.parametrize("act", [_add, _edit, _remove, _open])
-def test_sqlite_takes_no_more_steps_in_a_larger_index(homes: list[Path], act: Callable[[Path], None]):
-    taken = []
-    for home in homes:
-        with steps() as counted:
-            act(home)
-        taken.append(counted[0])
-    small, large = taken
+def test_sqlite_takes_no_more_steps_in_a_larger_index(homes: list[Path], act: Callable[[Path, int], None]):
+    """The least of three turns: now and then the search over titles joins its segments, as many as batches have left."""
+    small, large = (min(_counted(act, home, turn) for turn in range(3)) for home in homes)
     assert small > 0
     assert large < 2 * small + 10
