@@ -156,7 +156,7 @@ def _counted(act: Callable[[Path, int], None], home: Path, turn: int) -> int:
 
 @pytest.mark.parametrize("act", [_add, _edit, _remove, _open])
 def test_sqlite_takes_no_more_steps_in_a_larger_index(homes: list[Path], act: Callable[[Path, int], None]):
-    """The least of three turns: now and then the search over titles joins its segments, as many as batches have left."""
+    """The least of three turns: now and then SQLite joins segments of the titles, as many as batches have left."""
     small, large = (min(_counted(act, home, turn) for turn in range(3)) for home in homes)
     assert small > 0
     assert large < 2 * small + 10
