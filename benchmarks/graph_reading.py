@@ -26,7 +26,7 @@ from ragways.corpus.source import LoadOptions
 from ragways.index.build import build
 from ragways.index.open import Index
 from ragways.index.recipe import Recipe
-from ragways.layers.graph.facts import UNSTATED
+from ragways.layers.protocols import UNSTATED
 
 AROUND = 140
 """Characters of text shown on either side of a name."""

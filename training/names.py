@@ -30,8 +30,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout
 
 from ragways.layers.graph import rules
-from ragways.layers.graph.kinds import decided, kind_around, kind_of_name
-from ragways.layers.graph.names import coarse, fold
+from ragways.layers.graph.names import coarse, decided, fold, kind_around, kind_of_name
 from ragways.layers.graph.rules import InOrder
 from ragways.layers.lexicon import Lexicon
 from ragways.models.encoder import END, START, tokenizer, word_vectors

@@ -27,8 +27,7 @@ from graph_quality import Passages, bridges, fused, graph_by, passages, read_que
 from graph_reading import Reader
 
 from ragways.layers.graph import rules
-from ragways.layers.graph.kinds import kind_around
-from ragways.layers.graph.names import WordCounts
+from ragways.layers.graph.names import WordCounts, kind_around
 from ragways.layers.graph.sentences import capital_names
 from ragways.store.store import Store
 from training.names import Document, Name, Tagger, load, tagged

@@ -30,7 +30,7 @@ def ids(index: Index) -> list[str]:
 def known(index: Index) -> nx.Graph:
     """The graph of all its relations."""
     graph = nx.Graph()
-    for _, one, other, weight in index.graph.edges_between(ids(index), limit=100_000):
+    for _, one, other, weight in index.graph.edges(ids(index), 100_000, induced=True):
         if one != other:
             before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
             graph.add_edge(one, other, weight=before + weight)

@@ -15,7 +15,7 @@ from ragways.corpus.load import load
 from ragways.corpus.source import SourceFile
 from ragways.corpus.structure import JOINED, MANY, PRESETS, sentence_spans, structure
 from ragways.layers.graph.extract import extract
-from ragways.layers.graph.facts import LONGEST_TEXT
+from ragways.layers.graph.rules import LONGEST_TEXT
 from ragways.layers.lexicon import Lexicon
 from ragways.store.source import Source
 from ragways.store.store import Facts

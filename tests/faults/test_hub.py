@@ -76,5 +76,6 @@ def test_what_is_kept_of_a_hub_is_what_weighs_most(hubs: tuple[Path, Path]):
     triplets = graph.triplets([hub], 30)
     assert [t.weight for t in triplets] == sorted((t.weight for t in triplets), reverse=True)
     assert all(hub in (t.subject, t.object) for t in triplets)
-    assert len(graph.induced([hub, around.nodes[1].id])) == graph.count_induced([hub, around.nodes[1].id]) == 1
+    pair = [hub, around.nodes[1].id]
+    assert len(graph.triplets(pair, induced=True)) == graph.count_induced(pair) == 1
     index.close()

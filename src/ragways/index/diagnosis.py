@@ -157,8 +157,8 @@ def _vectors(index: Index) -> tuple[PackedRows, NDArray[np.int64]]:
 def _structure(index: Index, seed: int, wedges: int) -> Structural:
     graph = cast("StoredGraph", index.graph)
     relations = graph.counts()["relations"]
-    links = without_loops(graph.in_order)
-    return structural(links, relations=relations, relation_types=graph.predicates, seed=seed, wedges=wedges)
+    links, types = without_loops(graph.in_order), len(set(graph.arrays.relation_predicates.tolist()))
+    return structural(links, relations=relations, relation_types=types, seed=seed, wedges=wedges)
 
 
 def save(folder: Path, diagnosis: Diagnosis) -> Path | None:

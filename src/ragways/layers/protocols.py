@@ -159,6 +159,10 @@ class Triplet:
         return f"{self.subject_name} {self.predicate.replace('_', ' ')} {self.object_name}{dated}"
 
 
+UNSTATED = frozenset({"named_with", "links_to", "has_row", "related_to"})
+"""Predicates of things that only stand together. `related_to` is what a model or a file writes for it."""
+
+
 class Edge(NamedTuple):
     """A relation without its texts: ids, and its weight."""
 
@@ -207,7 +211,9 @@ def sureness(seeds: Mapping[str, float]) -> float:
 class Graph(Protocol):
     """Entities, the relations between them, and the chunks that name and state them."""
 
-    def __contains__(self, id: object) -> bool: ...
+    def __contains__(self, id: object) -> bool:
+        """Whether there is such an entity."""
+        ...
 
     def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out. Who shows no descriptions may have them without."""
@@ -223,10 +229,6 @@ class Graph(Protocol):
 
     def beginning(self, text: str, limit: int = 20) -> list[str]:
         """Entities with a name or alias that begins so, as names are compared: the most often named first."""
-        ...
-
-    def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
-        """Entities with a name or alias that holds all of these words, as names are compared: shortest names first."""
         ...
 
     def matching(self, words: Collection[str], limit: int = 5) -> Scored:
@@ -269,24 +271,16 @@ class Graph(Protocol):
         """Where the question names entities, and which may be meant."""
         ...
 
-    def triplets(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
-        """Relations that touch any of these entities: heaviest first."""
-        ...
-
-    def induced(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
-        """Relations both of whose ends are among these entities: heaviest first."""
+    def triplets(self, ids: Collection[str], limit: int = LIMIT, *, induced: bool = False) -> list[Triplet]:
+        """Relations that touch any of these entities, or, `induced`, that have both ends among them: heaviest first."""
         ...
 
     def count_induced(self, ids: Collection[str]) -> int:
         """How many relations have both ends among these entities."""
         ...
 
-    def edges(self, ids: Collection[str], limit: int = LIMIT) -> list[Edge]:
+    def edges(self, ids: Collection[str], limit: int = LIMIT, *, induced: bool = False) -> list[Edge]:
         """As `triplets`, without texts."""
-        ...
-
-    def edges_between(self, ids: Collection[str], limit: int = LIMIT) -> list[Edge]:
-        """As `induced`, without texts."""
         ...
 
     def relations(self, ids: Collection[str], *, described: bool = True) -> dict[str, Triplet]:
@@ -412,25 +406,12 @@ class Graph(Protocol):
         """Chunks that name an entity: its own article's and those that name it most first."""
         ...
 
-    def relation_chunks(self, relations: Collection[str]) -> dict[str, list[str]]:
-        """The chunks that state each of these relations, by document and place."""
-        ...
-
-    def first_chunks(self, relations: Collection[str]) -> dict[str, str]:
-        """The first chunk that states each of these relations."""
-        ...
-
-    def has_chunk(self, id: str) -> bool:
-        """Whether a chunk is one that the graph was made of."""
+    def relation_chunks(self, relations: Collection[str], limit: int | None = None) -> dict[str, list[str]]:
+        """The chunks that state each of these relations, by document and place: all, or so many first ones of each."""
         ...
 
     def counts(self) -> dict[str, int]:
         """How many entities, relations and mentions there are."""
-        ...
-
-    @property
-    def predicates(self) -> int:
-        """How many different predicates relations have."""
         ...
 
     def ranks(self) -> Floats:
@@ -446,7 +427,9 @@ class Graph(Protocol):
         ...
 
     def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
-        """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all."""
+        """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all. A negative
+        limit is none.
+        """
         ...
 
 

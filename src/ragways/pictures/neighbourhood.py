@@ -12,9 +12,8 @@ from ragways.core.plain import to_plain
 from ragways.core.text import counted, printable, shortened
 from ragways.core.types import Piece
 from ragways.index.open import Index
-from ragways.layers.graph.facts import UNSTATED
 from ragways.layers.graph.names import coarse, fold
-from ragways.layers.protocols import Around, Graph, GraphEntity, Triplet
+from ragways.layers.protocols import UNSTATED, Around, Graph, GraphEntity, Triplet
 from ragways.pictures.shell import framed, page_file, shell
 
 LIMIT = 300
@@ -173,7 +172,7 @@ def neighbourhood(index: Index, name: str, *, hops: int = 1, limit: int = LIMIT)
     found, reached = graph.around(entity, hops, limit)
     order = list(found)
     entities = graph.entities(order)
-    stated = graph.induced(order, limit=MAX_RELATIONS)
+    stated = graph.triplets(order, MAX_RELATIONS, induced=True)
     quoting = _Quoting(index)
     nodes = tuple(_neighbour(entities[id], found[id], quoting.of_entity(graph, entities[id])) for id in order)
     edges = tuple(quoting.of_relations(graph, stated, entities))

@@ -9,7 +9,6 @@ from itertools import islice, zip_longest
 from typing import TypeVar
 
 from ragways.core.types import Found, Hit, Hits, Piece, Query
-from ragways.layers.graph.relations import DESCRIPTION
 from ragways.layers.protocols import GraphEntity, Triplet
 from ragways.models.tokens import count_each
 from ragways.retrieval.resources import Resources
@@ -38,6 +37,8 @@ class GraphWalk:
     passages: Scores
 
 
+DESCRIPTION = 240
+"""Characters of a description that are shown of a relation, and whose words count."""
 SHOWN = 20
 """Entities and passages of a walk that the trace keeps."""
 
@@ -77,7 +78,7 @@ def said(triplet: Triplet) -> str:
 def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: int = DESCRIPTION) -> dict[str, Piece]:
     """Triplets as pieces, by id. Their place is the first chunk that states them."""
     rows = {triplet.id: triplet for triplet in triplets}
-    places = use.index.graph.first_chunks(rows)
+    places = {id: chunks[0] for id, chunks in use.index.graph.relation_chunks(rows, 1).items()}
     texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
 

@@ -11,12 +11,12 @@ from annotated_types import Ge
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
-from ragways.layers.graph.relations import DESCRIPTION
 from ragways.layers.layer import Scored
 from ragways.layers.protocols import Triplet
 from ragways.layers.words import terms
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
+    DESCRIPTION,
     by_date,
     cut,
     entity_pieces,
@@ -128,7 +128,7 @@ async def _by_words(use: Resources, theme: str) -> Scored:
     around = use.index.vectors.search(await use.embed_question(theme), AROUND)
     named = [id for id, _ in graph.mentioned([id for id, _ in around], NEARBY)]
     wanted = set(terms(theme))
-    shared = [(len(wanted & _terms(row)), row) for row in graph.induced(named, WORDED)]
+    shared = [(len(wanted & _terms(row)), row) for row in graph.triplets(named, WORDED, induced=True)]
     shared.sort(key=lambda pair: (-pair[0], -pair[1].weight, pair[1].id))
     return [(row.id, count / len(wanted)) for count, row in shared if count]
 

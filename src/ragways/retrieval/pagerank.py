@@ -111,7 +111,7 @@ def short_forms(
 
     async def run(reached: Spread) -> Hits:
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
-        edges = graph.edges_between(mass, limit)
+        edges = graph.edges(mass, limit, induced=True)
         shares = [(edge.id, mass[edge.subject] + mass[edge.object]) for edge in edges]
         shares.sort(key=lambda pair: (-pair[1], pair[0]))
         source = {found.chunk: found.score for found in graph.sources(shares, chunks)}

@@ -41,7 +41,7 @@ def entities(index: Index, search: str, limit: int) -> Plain:
         return {"entities": _nodes(index, [node.id for node in best])}
     found = dict.fromkeys([*graph.named(search, limit), *graph.beginning(search, limit)])
     if len(found) < limit and (words := tokens(search)):
-        found |= dict.fromkeys(graph.with_words(words, limit))
+        found |= dict.fromkeys(id for id, _ in graph.matching(words, limit))
     return {"entities": _nodes(index, list(found)[:limit])}
 
 
@@ -52,7 +52,7 @@ def neighbourhood(index: Index, id: str, hops: int, limit: int) -> Plain | None:
     if centre is None:
         return None
     found, reached = graph.around(id, hops, limit)
-    stated = graph.induced(found, limit=EDGES)
+    stated = graph.triplets(found, EDGES, induced=True)
     nodes = _nodes(index, list(found))
     return {
         "entity": _entity(index, centre),
@@ -71,7 +71,7 @@ def paths(index: Index, start: str, end: str, limit: int) -> Plain | None:
     joins: dict[tuple[str, str], list[Triplet]] = {}
     for pair in (pair for way in ways for pair in itertools.pairwise(way)):
         if pair not in joins:
-            between = graph.induced(pair, limit=EDGES)
+            between = graph.triplets(pair, EDGES, induced=True)
             joins[pair] = [each for each in between if each.subject != each.object][:_RELATIONS]
     return {
         "paths": [
@@ -152,7 +152,7 @@ def walk(index: Index, attachments: Sequence[Mapping[str, Any]], evidence: Seque
         "stops": stops,
         "stopped": stopped,
         "nodes": _nodes(index, ids),
-        "edges": _edges(index, [each for each in graph.induced(ids, limit=EDGES) if each.subject != each.object]),
+        "edges": _edges(index, [t for t in graph.triplets(ids, EDGES, induced=True) if t.subject != t.object]),
     }
 
 
@@ -202,7 +202,7 @@ def _piece_stop(index: Index, id: str) -> Plain | None:
         return None
     document, start, end = place
     text = document.text[start:end]
-    named = [each for each, _ in graph.mentioned([id], NAMED)] if graph.has_chunk(id) else _named_in(graph, text)
+    named = [each for each, _ in graph.mentioned([id], NAMED)] or _named_in(graph, text)
     return {**_stop(id, "passage", document.title, text, named), "place": _place(document.id, start, end)}
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ragways.layers.graph.extract import RULES, NamesApart, Processes, extract
-from ragways.layers.graph.facts import Entity, PassageFacts, Relation
 from ragways.layers.graph.layer import GraphLayer
 from ragways.layers.graph.names import fold, hash_of
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation
 from ragways.layers.lexicon import Lexicon
 from ragways.store.source import Source
 from ragways.store.store import Facts, Store

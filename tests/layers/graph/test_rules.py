@@ -7,10 +7,19 @@ import re
 import pytest
 
 from ragways.core import dates
-from ragways.layers.graph.facts import Entity, PassageFacts, Relation, bounded, predicate_of
-from ragways.layers.graph.kinds import decided, kind_around, kind_of_name, type_of_box
-from ragways.layers.graph.names import WordCounts, coarse, fold, letters_of, split_title, type_of_sentence
-from ragways.layers.graph.rules import NameMention, row_facts
+from ragways.layers.graph.names import (
+    WordCounts,
+    coarse,
+    decided,
+    fold,
+    kind_around,
+    kind_of_name,
+    letters_of,
+    split_title,
+    type_of_box,
+    type_of_sentence,
+)
+from ragways.layers.graph.rules import Entity, NameMention, PassageFacts, Relation, bounded, predicate_of, row_facts
 from ragways.layers.graph.sentences import (
     Topic,
     acronyms,

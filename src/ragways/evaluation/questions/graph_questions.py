@@ -173,7 +173,7 @@ def _links(source: QuestionSource, centre: str, others: list[str]) -> dict[str, 
 def _link(source: QuestionSource, centre: str, other: str) -> tuple[str, SupportingChunk] | None:
     if not nameable(source, source.entity(other)):
         return None
-    for triplet in source.graph.induced([centre, other], 3):
+    for triplet in source.graph.triplets([centre, other], 3, induced=True):
         sentence = joined(source, triplet)
         if sentence is not None:
             return triplet.object_name if triplet.subject == centre else triplet.subject_name, sentence

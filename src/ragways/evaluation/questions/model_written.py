@@ -114,7 +114,7 @@ def _stated(triplet: Triplet) -> str:
 async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
     """From a random walk: its relations, and a summary of the text behind them."""
     walk = random_walk(source.graph, random)
-    triplets = source.graph.induced(walk.nodes, SHOWN)
+    triplets = source.graph.triplets(walk.nodes, SHOWN, induced=True)
     stating = source.graph.relation_chunks([triplet.id for triplet in triplets])
     chunks = dict.fromkeys(chunk for triplet in triplets for chunk in stating.get(triplet.id, [])[:1])
     support = tuple(source.support_of(chunk) for chunk in list(chunks)[:TEXTS])

@@ -31,10 +31,10 @@ from ragways.layers.communities.report import (
     StoredReport,
     rating_of_size,
 )
-from ragways.layers.graph.facts import UNSTATED
 from ragways.layers.graph.names import fold
 from ragways.layers.graph.walk import MILLION
 from ragways.layers.layer import Use
+from ragways.layers.protocols import UNSTATED
 from ragways.layers.settings import CommunitySettings
 from ragways.layers.units import work_through
 from ragways.models.client import CURE_NO_MODEL, ModelClient
@@ -123,7 +123,7 @@ class ReportTexts:
     def relations(self, rows: Mapping[int, GraphEntity]) -> list[Triplet]:
         """All relations among these entities: those of much weight between strong ones first."""
         strengths = {row.id: int(self.joined.strengths[place]) for place, row in rows.items()}
-        found = self.graph.induced(list(strengths), limit=_MOST)
+        found = self.graph.triplets(list(strengths), _MOST, induced=True)
         return sorted(
             (relation for relation in found if relation.subject != relation.object),
             key=lambda each: (

@@ -15,10 +15,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragways.core.children import Children, serve
-from ragways.layers.graph.facts import Entity, PassageFacts, Relation
-from ragways.layers.graph.kinds import decided, exclusive_kind, kind_of_name
-from ragways.layers.graph.names import coarse, fold, hash_of, letters_of, split_title, veto_hash
-from ragways.layers.graph.rules import structure_facts, text_facts
+from ragways.layers.graph.names import (
+    coarse,
+    decided,
+    exclusive_kind,
+    fold,
+    hash_of,
+    kind_of_name,
+    letters_of,
+    split_title,
+    veto_hash,
+)
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation, structure_facts, text_facts
 from ragways.layers.known_names import KnownNames
 from ragways.store.database import connect
 from ragways.store.source import Source, SourcePassage

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.layers.files import load_arrays, save_arrays
-from ragways.layers.graph.csr import WIDE, GraphArrays, Ints, Mask, Small, begins, owners
+from ragways.layers.graph.csr import WIDE, GraphArrays, Ints, Mask, Small, among, begins, firsts, owners, sums
 from ragways.layers.graph.resolve import (
     Columns,
     Meaning,
     Merging,
     Names,
     RowColumns,
-    among,
     united,
 )
 from ragways.store.store import Change, Store
@@ -215,11 +214,11 @@ class Entries:
         name, code = self.codes // WIDE, (self.codes % WIDE).astype(np.int8)
         kinds = np.where(code > 0, code, np.where(split[name], 0, told[name])).astype(np.int8)
         by, order = _sorted(chunk)
-        relation = _firsts(s, o, p)
+        relation = firsts(s, o, p)
         subjects, objects = s[relation], o[relation]
         its, by_object = _sorted(objects)
         alias, called, calling, counts = self.aliases
-        at = _firsts(alias, called)
+        at = firsts(alias, called)
         return GraphArrays(
             documents=head.documents["number"], first_chunk=first, titles=head.documents["title"],
             names=names.hashes, letters=names.letters, letter_begins=names.letter_begins, everyday=names.everyday,
@@ -228,10 +227,10 @@ class Entries:
             naming_begins=begins(e, n), naming_chunks=chunk, naming_times=times, naming_own=own,
             named_begins=begins(by, int(first[-1])), named_entities=e[order], named_times=times[order],
             named_own=own[order], predicates=head.predicates, subjects=subjects, objects=objects,
-            relation_predicates=p[relation], weights=_sums(weight, relation), subject_begins=begins(subjects, n),
+            relation_predicates=p[relation], weights=sums(weight, relation), subject_begins=begins(subjects, n),
             object_begins=begins(its, n), object_relations=by_object.astype(np.int32),
             stating_begins=np.append(relation, len(s)), stating_chunks=stating, stating_weights=weight,
-            alias_names=alias[at], alias_entities=called[at], alias_times=_sums(counts, at),
+            alias_names=alias[at], alias_entities=called[at], alias_times=sums(counts, at),
             alias_begins=np.append(at, len(alias)), alias_chunks=calling, alias_counts=counts,
         )  # fmt: skip
 
@@ -286,7 +285,7 @@ def _entries(rows: RowColumns, meaning: Meaning, split: Mask | None = None) -> E
 
     row, chunk = code(name, m["kind"]), rows.chunks(m)
     ordered = np.sort(row)
-    codes = ordered[_firsts(ordered)]
+    codes = ordered[firsts(ordered)]
     e = np.searchsorted(codes, row).astype(np.int32)
     own = np.append(meaning.final, np.int32(-1))[docs["title"]][m["document"]] == name
     mentions = _summed((e, chunk), m["count"])
@@ -360,34 +359,19 @@ def _sorted(keys: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     return keys[order], order
 
 
-def _firsts(*columns: NDArray[Any]) -> Ints:
-    """Where in sorted rows others begin."""
-    other = np.ones(len(columns[0]), np.bool_)
-    if len(other):
-        other[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    found: Ints = np.flatnonzero(other)
-    return found
-
-
-def _sums(values: NDArray[Any], begins: Ints) -> Ints:
-    """Sums of stretches of values; whole numbers, so that their order does not matter."""
-    found: Ints = np.add.reduceat(values.astype(np.int64), begins) if len(begins) else np.zeros(0, np.int64)
-    return found
-
-
 def _summed(keys: Table, values: NDArray[Any]) -> Table:
     """Different keys in order, with the sums of their values."""
     order = _order(keys)
     keys = tuple(column[order] for column in keys)
-    at = _firsts(*keys)
-    return *(column[at] for column in keys), _sums(values[order], at)
+    at = firsts(*keys)
+    return *(column[at] for column in keys), sums(values[order], at)
 
 
 def _distinct(keys: Table) -> Table:
     """Different keys in order."""
     order = _order(keys)
     keys = tuple(column[order] for column in keys)
-    at = _firsts(*keys)
+    at = firsts(*keys)
     return tuple(column[at] for column in keys)
 
 

@@ -146,12 +146,12 @@ class GraphLayer(Layer):
         await fold_view(view, store, change, use, apart)
 
     def open(self, view: Path, store: Store) -> StoredGraph:
-        from ragways.layers.graph.view import open_view
+        from ragways.layers.graph.read import StoredGraph
 
-        return open_view(view, store)
+        return StoredGraph.open(view, store)
 
     def check(self, context: CheckContext) -> Iterator[Finding]:
-        from ragways.layers.graph.checks import check_graph
+        from ragways.layers.graph.view import check_graph
 
         view = context.views / self.name
         return check_graph(context, view) if view.is_dir() else iter(())

@@ -25,8 +25,8 @@ from ragways.core.errors import LoadError, ModelError, ModelRefused, NoModel, Un
 from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
-from ragways.layers.graph.facts import Entity, PassageFacts, Relation, bounded
 from ragways.layers.graph.names import fold
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded
 from ragways.layers.layer import Use
 from ragways.layers.settings import GraphSettings
 from ragways.layers.units import work_through

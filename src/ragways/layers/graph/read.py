@@ -13,9 +13,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.layers.graph.csr import UNSIGNED, WIDE, GraphArrays
+from ragways.layers.graph.csr import (
+    UNSIGNED,
+    WIDE,
+    Floats,
+    GraphArrays,
+    Ints,
+    Relations,
+    distinct,
+    firsts,
+    places_between,
+    places_in,
+    rows_of,
+)
 from ragways.layers.graph.names import TOKEN, NameMatch, fold, hash_of, name_spans
-from ragways.layers.graph.relations import Relations, distinct, summed
 from ragways.layers.graph.texts import ChunkIds, EntityTexts, Meanings, NameWords, RelationTexts
 from ragways.layers.graph.walk import (
     Adjacency,
@@ -26,17 +37,22 @@ from ragways.layers.graph.walk import (
     mention_weights,
     pagerank,
     reach,
-    rows_of,
-    seeds_of,
     shortest_paths,
 )
 from ragways.layers.layer import Scored
-from ragways.layers.protocols import LIMIT, Around, Edge, GraphEntity, Leading, RankedEdge, SourceChunk, Triplet
+from ragways.layers.protocols import (
+    LIMIT,
+    Around,
+    Edge,
+    Graph,
+    GraphEntity,
+    Leading,
+    RankedEdge,
+    SourceChunk,
+    Triplet,
+)
 from ragways.layers.vectors import StoredVectors
 from ragways.store.store import Store
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 EXACT = 2_000
 """Nodes up to which power iteration is as quick as pushing; beyond it, work must not grow with the graph."""
@@ -56,11 +72,20 @@ _WORD_LIMIT = 400  # of a question that are looked at
 _NAME_WORDS = 20  # of a name that are looked for
 _PREFIXED = 5000  # names with one beginning that are looked at: a letter alone begins a million
 _WORD = re.compile(r"\w+")
-_ID = re.compile("entity:([0-9a-f]{16})")
 
 
-class StoredGraph:
-    """Read-only. Rows are read from the store, at the commit that its connection reads."""
+ENTITIES, RELATIONS = "entities", "relations"
+
+
+def load_vectors(view: Path, name: str) -> StoredVectors | None:
+    """The vectors of entities or relations of a view, where it has them."""
+    return StoredVectors.load(view, name) if (view / f"{name}.npy").is_file() else None
+
+
+class StoredGraph(Graph):
+    """Read-only: what each method answers is written at `Graph`. Rows are read from the store, at the commit that its
+    connection reads.
+    """
 
     def __init__(
         self,
@@ -87,18 +112,11 @@ class StoredGraph:
         self._last: tuple[str, tuple[NameMatch, ...], dict[str, float]] | None = None
 
     @classmethod
-    def open(
-        cls,
-        view: Path,
-        store: Store,
-        *,
-        vectors: StoredVectors | None = None,
-        relation_vectors: StoredVectors | None = None,
-    ) -> StoredGraph:
+    def open(cls, view: Path, store: Store) -> StoredGraph:
         """The graph of a view: arrays are mapped, and next to nothing is read."""
         return cls(
             GraphArrays.load(view), store, strengths=Strengths.load(view), words=NameWords.load(view),
-            vectors=vectors, relation_vectors=relation_vectors,
+            vectors=load_vectors(view, ENTITIES), relation_vectors=load_vectors(view, RELATIONS),
         )  # fmt: skip
 
     def only(self, documents: frozenset[int]) -> StoredGraph:
@@ -106,7 +124,8 @@ class StoredGraph:
         part = self.arrays.only(documents)
         made = StoredGraph(part, self._store, words=self._words)
         if self.vectors is not None:
-            made.vectors = self.vectors.only(np.array([id in made for id in self.vectors.ids], np.bool_))
+            there = part.numbers(self.vectors.ids)
+            made.vectors = self.vectors.only(np.array([id in there for id in self.vectors.ids], np.bool_))
         if self.relation_vectors is not None:
             known = made._relations.numbers(self.relation_vectors.ids)
             made.relation_vectors = self.relation_vectors.only(known >= 0)
@@ -115,12 +134,10 @@ class StoredGraph:
     # Entities
 
     def __contains__(self, id: object) -> bool:
-        """Whether there is such an entity."""
-        return isinstance(id, str) and self.arrays.place(id) >= 0
+        return isinstance(id, str) and self.arrays.number(id) >= 0
 
     def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
-        """Entities by id; an id that is not there is left out. Who shows no descriptions may have them without."""
-        wanted = self._numbers(ids)
+        wanted = self.arrays.numbers(ids)
         numbers = np.array(list(wanted.values()), np.int64)
         texts = self._texts.of(numbers.tolist())
         said = self._texts.descriptions(numbers.tolist()) if described else {}
@@ -135,16 +152,13 @@ class StoredGraph:
         }  # fmt: skip
 
     def entity_at(self, number: int) -> str:
-        """The id of an entity by its number, from 0 on; `counts` says how many there are."""
         return self.arrays.ids([number])[0]
 
     def named(self, text: str, limit: int = 20) -> list[str]:
-        """Entities called so, by name or alias after normalising: own names first, then the most often named."""
         own, others = self.arrays.called(self.arrays.name(fold(text)))
         return self.arrays.ids(np.concatenate([own, others])[:limit])
 
     def beginning(self, text: str, limit: int = 20) -> list[str]:
-        """Entities with a name or alias that begins so, as names are compared: the most often named first."""
         start, text_of = fold(text), self.arrays.text
         names = self._words.beginning(start)[:_PREFIXED]
         able = [name for name in names.tolist() if text_of(name).startswith(start)]
@@ -152,47 +166,25 @@ class StoredGraph:
         order = np.lexsort((entities, -self.arrays.counts[entities]))
         return self.arrays.ids(entities[order][:limit])
 
-    def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
-        """Entities with a name or alias that holds all of these words, as names are compared: shortest names first."""
-        entities, _ = self._holding(words)
-        return list(dict.fromkeys(self.arrays.ids(entities[:limit])))
-
     def matching(self, words: Collection[str], limit: int = 5) -> Scored:
-        """Entities with a name or alias that holds all of these words; the score is the share of it that they are."""
-        entities, lengths = self._holding(words)
-        entities, first = np.unique(entities, return_index=True)
-        shares = len(set(words)) / lengths[first]
+        names = self._words.holding(sorted(set(words))[:_NAME_WORDS]).astype(np.int64)
+        called, which = self._called(names)
+        lengths = np.array([1 + self.arrays.text(name).count(" ") for name in names.tolist()], np.int64)[which]
+        order = np.lexsort((lengths, called))
+        first = order[firsts(called[order])]  # the shortest name of each
+        entities, shares = called[first], len(set(words)) / lengths[first]
         order = np.lexsort((entities, -shares))[:limit]
         return list(zip(self.arrays.ids(entities[order]), shares[order].tolist(), strict=True))
-
-    def _holding(self, words: Collection[str]) -> tuple[Ints, Ints]:
-        """Entities with names that hold all of these words, and how many words each of these names has: shortest
-        first.
-        """
-        names = self._words.holding(sorted(set(words))[:_NAME_WORDS]).astype(np.int64)
-        entities, which = self._called(names)
-        lengths = np.array([1 + self.arrays.text(name).count(" ") for name in names.tolist()], np.int64)[which]
-        order = np.lexsort((entities, lengths))
-        return entities[order], lengths[order]
 
     def _called(self, names: Ints) -> tuple[Ints, Ints]:
         """Entities with these names, own or other ones, and for each which of the names it is."""
         arrays, which = self.arrays, np.arange(len(names))
-        parts = []
-        for sorted_by, low, high, of in (
-            (arrays.codes, names * WIDE, (names + 1) * WIDE, None),
-            (arrays.alias_names, names, names + 1, arrays.alias_entities),
-        ):
-            first, end = np.searchsorted(sorted_by, low), np.searchsorted(sorted_by, high)
-            places = np.repeat(first - np.cumsum(end - first) + (end - first), end - first)
-            places += np.arange(len(places))
-            found = places if of is None else of[places].astype(np.int64)
-            parts.append((found, np.repeat(which, end - first)))
-        (own, of_own), (others, of_others) = parts
-        return np.concatenate([own, others]), np.concatenate([of_own, of_others])
+        own, counts = places_between(*np.searchsorted(arrays.codes, [names * WIDE, (names + 1) * WIDE]))
+        aliases, more = places_between(*np.searchsorted(arrays.alias_names, [names, names + 1]))
+        others = arrays.alias_entities[aliases].astype(np.int64)
+        return np.concatenate([own, others]), np.concatenate([np.repeat(which, counts), np.repeat(which, more)])
 
     def in_question(self, question: str, limit: int = 50) -> list[NameMatch]:
-        """Names of entities in a text: the longest from the left, none inside another."""
         matches = list(TOKEN.finditer(question))[:_WORD_LIMIT]
         words = [match.group() for match in matches]
         spans = name_spans(words)
@@ -211,11 +203,9 @@ class StoredGraph:
 
     def _known(self, forms: Collection[str]) -> dict[str, int]:
         """Those of these that are names of the graph, with their numbers."""
-        texts = list(forms)
-        hashes = np.array([hash_of(text) & UNSIGNED for text in texts], np.uint64)
-        places = np.searchsorted(self.arrays.names, hashes)
-        there = np.flatnonzero(np.append(self.arrays.names, np.uint64(0)).take(places) == hashes) if texts else places
-        return {texts[at]: int(places[at]) for at in there.tolist()}
+        hashes = np.array([hash_of(text) & UNSIGNED for text in forms], np.uint64)
+        found = zip(forms, places_in(self.arrays.names, hashes).tolist(), strict=True)
+        return {text: place for text, place in found if place >= 0}
 
     def _named_by(self, name: int, *, everyday: bool) -> tuple[str, ...]:
         """Entities of a name. Everyday words count where they are written as names are."""
@@ -225,37 +215,28 @@ class StoredGraph:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether entities have vectors."""
         return self.vectors is not None
 
     def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
-        """The entities nearest a vector by cosine; none where the index has no vectors of them."""
         return self.vectors.search(vector, k, minimum=minimum, most=_SAME) if self.vectors is not None else []
 
     def cosines(self, vector: NDArray[np.float32], ids: Collection[str]) -> dict[str, float]:
-        """How near each of these entities is to a vector; one that has no vector is left out."""
         found = self.vectors.cosines(vector, ids) if self.vectors is not None else {}
         return {id: min(cosine, _SAME) for id, cosine in found.items()}
 
     @property
     def has_relation_vectors(self) -> bool:
-        """Whether relations have vectors."""
         return self.relation_vectors is not None
 
     def nearest_relations(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
-        """The relations nearest a vector by cosine; none where the index has no vectors of them."""
         return self.relation_vectors.search(vector, k, minimum=minimum) if self.relation_vectors is not None else []
 
     # Names in a question
 
     def question_seeds(self, question: str) -> dict[str, float]:
-        """Entities that the question names. One that few passages name says more about where to look than one of
-        many.
-        """
         return dict(self._of_question(question)[2])
 
     def question_names(self, question: str) -> tuple[NameMatch, ...]:
-        """Where the question names entities, and which may be meant."""
         return self._of_question(question)[1]
 
     def _of_question(self, question: str) -> tuple[str, tuple[NameMatch, ...], dict[str, float]]:
@@ -268,7 +249,7 @@ class StoredGraph:
 
     def _seeds(self, names: Sequence[NameMatch]) -> dict[str, float]:
         seeds: dict[str, float] = {}
-        numbers = self._numbers({id for name in names for id in name.entities[:HOMONYMS]})
+        numbers = self.arrays.numbers({id for name in names for id in name.entities[:HOMONYMS]})
         for name in names:
             chosen = name.entities[:HOMONYMS]
             for id in sorted(chosen):
@@ -278,40 +259,30 @@ class StoredGraph:
 
     # Relations
 
-    def triplets(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
-        """Relations that touch any of these entities: heaviest first."""
-        return self._in_order(self._relations.touching(self._places(ids), limit))
+    def triplets(self, ids: Collection[str], limit: int = LIMIT, *, induced: bool = False) -> list[Triplet]:
+        numbers = self._heaviest(ids, limit, induced).tolist()
+        found = self.relations_at(numbers)
+        return [found[number] for number in numbers if number in found]
 
-    def induced(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
-        """Relations both of whose ends are among these entities: heaviest first."""
-        return self._in_order(self._relations.between(self._places(ids), limit))
-
-    def count_induced(self, ids: Collection[str]) -> int:
-        """How many relations have both ends among these entities."""
-        return len(self._relations.joining(self._places(ids)))
-
-    def edges(self, ids: Collection[str], limit: int = LIMIT) -> list[Edge]:
-        """As `triplets`, without texts."""
-        return self._edges(self._relations.touching(self._places(ids), limit))
-
-    def edges_between(self, ids: Collection[str], limit: int = LIMIT) -> list[Edge]:
-        """As `induced`, without texts."""
-        return self._edges(self._relations.between(self._places(ids), limit))
-
-    def _edges(self, numbers: Ints) -> list[Edge]:
-        arrays = self.arrays
+    def edges(self, ids: Collection[str], limit: int = LIMIT, *, induced: bool = False) -> list[Edge]:
+        arrays, numbers = self.arrays, self._heaviest(ids, limit, induced)
         ends = (arrays.ids(arrays.subjects[numbers]), arrays.ids(arrays.objects[numbers]))
         weights = (arrays.weights[numbers] / 1e6).tolist()
         return [Edge(*row) for row in zip(self._relations.ids(numbers), *ends, weights, strict=True)]
 
+    def _heaviest(self, ids: Collection[str], limit: int, induced: bool) -> Ints:
+        relations, entities = self._relations, self._places(ids)
+        return relations.heaviest(relations.joining(entities) if induced else relations.touching(entities), limit)
+
+    def count_induced(self, ids: Collection[str]) -> int:
+        return len(self._relations.joining(self._places(ids)))
+
     def relations(self, ids: Collection[str], *, described: bool = True) -> dict[str, Triplet]:
-        """Relations by id. Who shows no descriptions may have them without."""
         numbers = self._relations.numbers(sorted(set(ids)))
         found = self.relations_at(numbers[numbers >= 0].tolist(), described=described)
         return {triplet.id: triplet for triplet in found.values()}
 
     def relations_at(self, numbers: Collection[int], *, described: bool = True) -> dict[int, Triplet]:
-        """Relations by number, from 0 on; `counts` says how many there are."""
         arrays = self.arrays
         wanted = np.array(sorted(set(numbers)), np.int64)
         texts = self._relation_texts.of(wanted, described=described)
@@ -331,29 +302,20 @@ class StoredGraph:
             if (text := texts.get(number)) is not None
         }  # fmt: skip
 
-    def _in_order(self, numbers: Ints) -> list[Triplet]:
-        found = self.relations_at(numbers.tolist())
-        return [found[number] for number in numbers.tolist() if number in found]
-
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
-        """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""
-        if (place := self.arrays.place(id)) < 0:
+        if (place := self.arrays.number(id)) < 0:
             return []
         nodes, weights = self._links.neighbours(place)
         best = np.argsort(-weights, kind="stable")[:limit]  # neighbours are in the order of their numbers
         return list(zip(self.arrays.ids(nodes[best]), weights[best].tolist(), strict=True))
 
     def degrees(self, ids: Collection[str]) -> dict[str, int]:
-        """How many others each of these entities is joined to."""
-        numbers = self._numbers(ids)
+        numbers = self.arrays.numbers(ids)
         counts = self._links.degrees_of(np.array(list(numbers.values()), np.int64))
         return dict(zip(numbers, counts.tolist(), strict=True))
 
     def hops(self, groups: Sequence[Collection[str]], neighbours: int = 2000) -> list[int]:
-        """Of each pair of groups of entities, in order, the least number of relations from one to the other, `FAR` at
-        most. So many neighbours of each entity are looked at.
-        """
-        meant = [frozenset(self._numbers(group).values()) for group in groups]
+        meant = [frozenset(self.arrays.numbers(group).values()) for group in groups]
         near = [
             frozenset(other for one in group for other in self._links.neighbours(one)[0][:neighbours].tolist())
             for group in meant
@@ -364,18 +326,14 @@ class StoredGraph:
         ]
 
     def paths(self, start: str, end: str, limit: int = 5) -> list[list[str]] | None:
-        """The shortest ways from one entity to another, the heaviest first; None where one of them is not there."""
-        ends = self.arrays.place(start), self.arrays.place(end)
+        ends = self.arrays.number(start), self.arrays.number(end)
         if min(ends) < 0:
             return None
         return [self.arrays.ids(way) for way in shortest_paths(self._links, *ends, limit=limit)]
 
     def around(self, id: str, hops: int, limit: int) -> tuple[dict[str, Around], int]:
-        """Entities within so many hops, nearest and heaviest first, up to a limit, this one first; and how many there
-        are in all.
-        """
         links = self._links
-        border = np.array([self.arrays.place(id)], np.int64)
+        border = np.array([self.arrays.number(id)], np.int64)
         seen = np.zeros(len(links), np.bool_)
         seen[border] = True
         rows: list[tuple[int, int, float, int]] = [(int(border[0]), 0, 0.0, -1)]
@@ -399,9 +357,6 @@ class StoredGraph:
         return {ids[node]: Around(hop, weight, ids.get(by, "")) for node, hop, weight, by in rows}, reached
 
     def most_connected(self, count: int) -> list[tuple[str, int]]:
-        """The entities that are joined to the most others, and to how many. An entity has no more neighbours than
-        edges, so those with the most edges are counted until no other can have more.
-        """
         edges = self._links.counts_of(np.arange(len(self._links)))
         border = int(np.partition(edges, -count)[-count]) if count < len(edges) else 1
         while True:
@@ -415,10 +370,7 @@ class StoredGraph:
             border = enough
 
     def heaviest_links(self, ids: Sequence[str], limit: int) -> tuple[Ints, Ints, Floats]:
-        """What joins these entities, by their places in the list: the heaviest, each with the weight of all relations
-        between the two.
-        """
-        numbers = self._numbers(ids)
+        numbers = self.arrays.numbers(ids)
         nodes = np.array([numbers[id] for id in ids], np.int64)
         place = np.full(len(self._links), -1, np.int64)
         place[nodes] = np.arange(len(nodes))
@@ -433,7 +385,6 @@ class StoredGraph:
 
     @property
     def walks_exactly(self) -> bool:
-        """Whether `walk` finds all shares exactly: in a small graph."""
         return len(self.arrays) <= EXACT
 
     def walk(
@@ -446,32 +397,26 @@ class StoredGraph:
         keep: int = 100,
         weighted: bool = True,
     ) -> dict[str, float]:
-        """Personalised PageRank from these entities: the `keep` best that have at least a share of `minimum`, and the
-        seeds; best first. `weighted`: mass goes along edges in proportion to their weights.
-        """
         if not seeds:
             return {}
         links = self._links if weighted else self._links.compact.unweighted
-        known = self._numbers(seeds)
+        known = self.arrays.numbers(seeds)
         numbers = {known[id]: score for id, score in seeds.items()}
-        positive = {node: score for node, score in numbers.items() if score > 0}
-        first, weights = seeds_of(positive or dict.fromkeys(numbers, 1.0))
+        positive = {node: score for node, score in numbers.items() if score > 0} or dict.fromkeys(numbers, 1.0)
         if self.walks_exactly:
             start = np.zeros(len(links))
-            start[first] = weights
-            reached = Reached.exact(links, pagerank(links, start, damping=damping, rounds=rounds))
+            start[list(positive)] = list(positive.values())
+            mass = pagerank(links, start, damping=damping, rounds=rounds)
+            reached = Reached(links, np.arange(len(links)), mass, 0.0)
         else:
-            reached = reach(links, first, weights, damping=damping, epsilon=NEAR)
+            reached = reach(links, positive, damping=damping, epsilon=NEAR)
         chosen = np.union1d(reached.best(keep, minimum=minimum)[0], list(numbers))
         shares = reached.of(chosen)
         order = np.lexsort((chosen, -shares))
         return dict(zip(self.arrays.ids(chosen[order]), shares[order].tolist(), strict=True))
 
     def rank_edges(self, shares: Mapping[str, float], likeness: Mapping[str, float], limit: int) -> list[RankedEdge]:
-        """Relations between the entities of a walk: most similar ends first, then the largest shares of both, then the
-        heaviest.
-        """
-        known = self._numbers(shares)
+        known = self.arrays.numbers(shares)
         nodes = np.array(list(known.values()), np.int64)
         numbers = self._relations.joining(nodes)
         ends = self._relations.of_ends(numbers, nodes, [shares[id] for id in known], [likeness[id] for id in known])
@@ -489,18 +434,14 @@ class StoredGraph:
         mentions: int = 50,
         likeness: Sequence[float] = (),
     ) -> list[SourceChunk]:
-        """The k chunks that state these relations, or name these entities, with the largest scores in sum. Of an entity
-        `mentions` chunks count: those of its own article, and those that name it most. `likeness`: of each relation;
-        then chunks go first by that of the first relation that each states.
-        """
         numbers = self._relations.numbers([id for id, _ in relations])
         scores = np.array([score for _, score in relations], np.float64)
         stating, which = self._relations.sources(numbers, STATED)
-        naming = [self._naming(place, mentions) for place in self._numbers([id for id, _ in entities]).values()]
+        naming = [self._naming(place, mentions) for place in self.arrays.numbers([id for id, _ in entities]).values()]
         chunks = np.concatenate([stating, *naming])
         of = np.repeat(np.arange(len(naming)) + len(scores), [len(some) for some in naming])
         scores = np.concatenate([scores, np.array([score for _, score in entities], np.float64)])
-        found, first, total = summed(chunks, np.concatenate([which, of]).astype(np.int64), scores)
+        found, first, total = _summed(chunks, np.concatenate([which, of]).astype(np.int64), scores)
         by = np.concatenate([which, of])[first].astype(np.int64)
         keys = (-total,) if not len(likeness) else (-total, -np.asarray(likeness)[by])
         order = np.lexsort((found, *keys))[:k]
@@ -519,18 +460,13 @@ class StoredGraph:
         damping: float = 0.7,
         epsilon: float = 1e-5,
     ) -> Scored:
-        """The k chunks that a walk from these entities visits most, over chunks and the entities that they name.
-
-        `prior`: chunks with weights to start from as well (another retriever's scores, scaled to the share they should
-        have beside the seeds' 1). Nothing to start from gives nothing.
-        """
         start = self._start(seeds)
         size = len(self.arrays)
         weights = {id: weight for id, weight in (prior or {}).items() if weight > 0}
         start |= {size + chunk: weights[id] for id, chunk in self._chunks.numbers(weights).items()}
         if not start:
             return []
-        reached = reach(self._passages, *seeds_of(start), damping=damping, epsilon=epsilon)
+        reached = reach(self._passages, start, damping=damping, epsilon=epsilon)
         # A few more than k: those whose documents are gone are left out.
         nodes, mass = reached.best(k + _SPARE, minimum=1e-12, first=size)
         scores = mass.astype(np.float32)
@@ -538,23 +474,19 @@ class StoredGraph:
         return self._scored(nodes[order] - size, scores[order], k)
 
     def walked_entities(self, seeds: Mapping[str, float], k: int) -> Scored:
-        """The k entities where that walk leaves the largest shares."""
         start = self._start(seeds)
         if not start:
             return []
-        nodes, mass = reach(self._passages, *seeds_of(start)).best(k, end=len(self.arrays))
+        nodes, mass = reach(self._passages, start).best(k, end=len(self.arrays))
         there = mass > 0
         return list(zip(self.arrays.ids(nodes[there]), mass[there].tolist(), strict=True))
 
     def _start(self, seeds: Mapping[str, float]) -> dict[int, float]:
         """Nodes of entities with weights that make 1 together."""
         total = sum(seeds.values())
-        return {number: seeds[id] / total for id, number in self._numbers(seeds).items() if seeds[id] > 0}
+        return {number: seeds[id] / total for id, number in self.arrays.numbers(seeds).items() if seeds[id] > 0}
 
     def leading(self, chunks: Collection[str], shared: int, articles: int) -> dict[str, dict[str, list[Leading]]]:
-        """Of each chunk the entities that it names, but its own article's, and the other chunks that these lead to.
-        An entity that more than `shared` chunks name leads to its own article alone, to so many chunks of it.
-        """
         known = self._chunks.numbers(chunks)
         links = [(chunk, *link) for chunk, place in known.items() for link in self._leading(place, shared, articles)]
         others = np.concatenate([row for _, _, row, _ in links]) if links else np.zeros(0, np.int64)
@@ -584,7 +516,6 @@ class StoredGraph:
     # Chunks
 
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
-        """Chunks that name any of these entities, each with how often, in all."""
         places, _ = rows_of(self.arrays.naming_begins, self._places(ids))
         chunks, counts = _counted(self.arrays.naming_chunks[places], self.arrays.naming_times[places])
         if 0 < limit < len(chunks):  # a hub is named all over the corpus
@@ -594,7 +525,6 @@ class StoredGraph:
         return self._scored(chunks[order], counts[order].astype(np.float64), limit)
 
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
-        """Entities that these chunks name, each with how often, in all."""
         numbers = np.array(sorted(self._chunks.numbers(chunks).values()), np.int64)
         places, _ = rows_of(self.arrays.named_begins, numbers)
         entities, counts = _counted(self.arrays.named_entities[places], self.arrays.named_times[places])
@@ -602,8 +532,7 @@ class StoredGraph:
         return list(zip(self.arrays.ids(entities[best]), counts[best].astype(float).tolist(), strict=True))
 
     def naming(self, id: str, limit: int) -> list[str]:
-        """Chunks that name an entity: its own article's and those that name it most first."""
-        if (place := self.arrays.place(id)) < 0:
+        if (place := self.arrays.number(id)) < 0:
             return []
         chunks = self._naming(place, limit)
         ids = self._chunks.of(chunks)
@@ -621,10 +550,9 @@ class StoredGraph:
             chunks, weights = chunks[able], weights[able]
         return chunks[np.argsort(-weights, kind="stable")[:limit]].astype(np.int64)
 
-    def relation_chunks(self, relations: Collection[str]) -> dict[str, list[str]]:
-        """The chunks that state each of these relations, by document and place."""
+    def relation_chunks(self, relations: Collection[str], limit: int | None = None) -> dict[str, list[str]]:
         ids = sorted(set(relations))
-        chunks, which = self._relations.sources(self._relations.numbers(ids))
+        chunks, which = self._relations.sources(self._relations.numbers(ids), each=limit)
         known = self._chunks.of(chunks)
         found: dict[str, list[str]] = {}
         for chunk, place in zip(chunks.tolist(), which.tolist(), strict=True):
@@ -632,31 +560,11 @@ class StoredGraph:
                 found.setdefault(ids[place], []).append(known[chunk])
         return found
 
-    def first_chunks(self, relations: Collection[str]) -> dict[str, str]:
-        """The first chunk that states each of these relations."""
-        ids = sorted(set(relations))
-        numbers = self._relations.numbers(ids)
-        there = np.flatnonzero(numbers >= 0)
-        chunks = self.arrays.stating_chunks[self.arrays.stating_begins[numbers[there]]]
-        known = self._chunks.of(chunks)
-        pairs = zip(there.tolist(), chunks.tolist(), strict=True)
-        return {ids[place]: known[chunk] for place, chunk in pairs if chunk in known}
-
-    def has_chunk(self, id: str) -> bool:
-        """Whether a chunk is one that the graph was made of."""
-        return bool(self._chunks.numbers([id]))
-
     # All of it
 
     def counts(self) -> dict[str, int]:
-        """How many entities, relations and mentions there are."""
         arrays = self.arrays
         return {"entities": len(arrays), "relations": len(arrays.weights), "mentions": len(arrays.naming_chunks)}
-
-    @property
-    def predicates(self) -> int:
-        """How many different predicates relations have."""
-        return len(np.unique(self.arrays.relation_predicates))
 
     @property
     def in_order(self) -> Adjacency:
@@ -664,11 +572,9 @@ class StoredGraph:
         return self._links.compact
 
     def ranks(self) -> Floats:
-        """The PageRank of each entity, by number, over what joins them: to draw some by how central they are."""
         return pagerank(self.in_order, np.ones(len(self.arrays)), tolerance=1e-6)
 
     def names(self) -> Iterator[str]:
-        """Own names of entities as names are compared, each once."""
         return map(self.arrays.text, distinct(self.arrays.codes // WIDE).tolist())
 
     def named_elsewhere(self) -> frozenset[int]:
@@ -682,18 +588,9 @@ class StoredGraph:
         return frozenset(arrays.documents[np.unique(named)].tolist())
 
     def chunk_ids(self) -> list[str]:
-        """All chunks of the documents that the graph was made of."""
         return list(self._chunks.of(np.arange(self.arrays.chunks)).values())
 
-    def spellings(self) -> Iterator[str]:
-        """How names are written, each once."""
-        for (spelling,) in self._store.db.execute("SELECT DISTINCT spelling FROM mentions"):
-            yield spelling
-
     def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
-        """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all. A negative
-        limit is none.
-        """
         places = self._places([id]).tolist() if id else range(len(self.arrays))
         found: list[tuple[str, str, str, str, int]] = []
         for begin in range(0, len(places), LIMIT):
@@ -715,25 +612,9 @@ class StoredGraph:
     def _passages(self) -> PassageLinks:
         return PassageLinks(self.arrays, self._strengths)
 
-    def _numbers(self, ids: Iterable[str]) -> dict[str, int]:
-        """The numbers of those of these entities that are there, in their order."""
-        wanted = {id: int(digits[1], 16) for id in ids if (digits := _ID.fullmatch(id)) is not None}
-        if not wanted:
-            return {}
-        arrays = self.arrays
-        hashes = np.array(list(wanted.values()), np.uint64)
-        kinds = hashes % np.uint64(WIDE)
-        names = np.searchsorted(arrays.names, hashes - kinds)
-        codes = names * WIDE + kinds.astype(np.int64)
-        places = np.searchsorted(arrays.codes, codes)
-        known = np.append(arrays.codes, -1).take(places) == codes
-        known &= np.append(arrays.names, np.uint64(0)).take(names) - (hashes - kinds) < WIDE
-        found = zip(wanted, places.tolist(), known.tolist(), strict=True)
-        return {id: place for id, place, there in found if there}
-
     def _places(self, ids: Iterable[str]) -> Ints:
         """The numbers of entities, in order."""
-        return np.array(sorted(self._numbers(ids).values()), np.int64)
+        return np.array(sorted(self.arrays.numbers(ids).values()), np.int64)
 
     def _scored(self, chunks: Ints, scores: NDArray[np.floating], limit: int) -> Scored:
         ids = self._chunks.of(chunks[: limit + _SPARE])
@@ -743,6 +624,21 @@ class StoredGraph:
 
 _SPARE = 20
 """Chunks that are looked up beyond those that are asked for: some may be gone."""
+
+
+def _summed(chunks: Ints, which: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
+    """Each chunk once, where it stands first, and all of its scores in sum: to the last bit, whatever their order.
+    `which`: of each place of `chunks`, which of the scores is its own.
+    """
+    if not len(chunks):
+        return chunks, which, scores[:0]
+    ranks = np.empty(len(scores), dtype=np.int64)
+    ranks[np.argsort(scores, kind="stable")] = np.arange(len(scores))
+    order = np.argsort(chunks * len(scores) + ranks.take(which), kind="stable")  # the smallest are added first
+    known = chunks.take(order)
+    begins = firsts(known)
+    total = np.add.reduceat(scores.take(which.take(order)), begins)
+    return known.take(begins), np.minimum.reduceat(order, begins), total
 
 
 def _counted(numbers: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Ints, Ints]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.layers.graph.csr import CODES, UNSIGNED, Hashes, Ints, Mask, Small, place_in
+from ragways.layers.graph.csr import CODES, UNSIGNED, Hashes, Ints, Mask, Small, among, place_in, places_in
 from ragways.layers.graph.names import coarse, fold, hash_of, plain_name, split_title
 from ragways.store.store import Store
 
@@ -260,9 +260,9 @@ class RowColumns:
     def within(self, head: RowColumns) -> Self:
         """These rows, numbered as in all; of what is not there nothing is left."""
         moved = self.renumbered(
-            names=_places(head.names.hashes, self.names.hashes),
-            predicates=_places(head.predicates, self.predicates),
-            documents=_places(head.documents["number"], self.documents["number"]),
+            names=places_in(head.names.hashes, self.names.hashes),
+            predicates=places_in(head.predicates, self.predicates),
+            documents=places_in(head.documents["number"], self.documents["number"]),
         )
         return replace(moved, documents=head.documents, names=head.names, predicates=head.predicates)
 
@@ -311,14 +311,6 @@ def looked_up(to: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
     """What each value is by now; -1 stays."""
     found: NDArray[Any] = np.append(to, np.int32(-1))[column]
     return found
-
-
-def _places(sorted: NDArray[Any], values: NDArray[Any]) -> Small:
-    """The places of values among sorted ones, -1 of those that are not there."""
-    if not len(sorted):
-        return np.full(len(values), -1, np.int32)
-    found = np.minimum(np.searchsorted(sorted, values), len(sorted) - 1)
-    return np.where(sorted[found] == values, found, -1).astype(np.int32)
 
 
 # What settings and people decide
@@ -427,14 +419,6 @@ def _only_articles(head: RowColumns) -> Small:
     able = (np.bincount(base, minlength=size)[base] == 1) & ~titled[base]
     only[base[able]] = based[first[able]]
     return only
-
-
-def among(values: Ints, sorted: Ints) -> Mask:
-    """Which of the values are among the sorted ones."""
-    if not len(sorted):
-        return np.zeros(len(values), np.bool_)
-    found: Mask = sorted[np.minimum(np.searchsorted(sorted, values), len(sorted) - 1)] == values
-    return found
 
 
 # Names that are near each other

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
-from ragways.layers.graph.kinds import is_given
-from ragways.layers.graph.names import STOP, WordCounts
+from ragways.layers.graph.names import STOP, WordCounts, is_given
 
 _UPPER = re.escape("".join(c for c in map(chr, range(128, 0x2C00)) if c.isupper()))
 _U = rf"[A-Z{_UPPER}]"

@@ -20,10 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.layers.files import load_arrays, save_arrays
-from ragways.layers.graph.csr import CODES, UNSIGNED, WIDE, GraphArrays, Ints
-from ragways.layers.graph.kinds import decided, kind_of_name
-from ragways.layers.graph.names import fold, hash_of
-from ragways.layers.graph.walk import rows_of
+from ragways.layers.graph.csr import (
+    CODES,
+    UNSIGNED,
+    WIDE,
+    GraphArrays,
+    Hashes,
+    Ints,
+    Small,
+    among,
+    firsts,
+    places_between,
+    places_in,
+    rows_of,
+)
+from ragways.layers.graph.names import decided, fold, hash_of, kind_of_name
 from ragways.store.database import store_errors
 from ragways.store.store import Store, number_of, path_of
 
@@ -100,7 +111,7 @@ class Meanings:
         return found
 
     @cached_property
-    def _others(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _others(self) -> tuple[Small, Small]:
         """Names that are meant, in order, and other names that mean them."""
         arrays = self._arrays
         leading = np.flatnonzero(arrays.final != np.arange(len(arrays.final)))
@@ -235,11 +246,9 @@ class EntityTexts:
         hashes, of = hashes[order], of[order]
         wanted = np.fromiter((row[2] for row in rows), np.int64, len(rows))
         begins, ends = np.searchsorted(hashes, wanted), np.searchsorted(hashes, wanted, side="right")
-        which = np.repeat(np.arange(len(rows)), ends - begins)
-        places = np.repeat(begins - np.cumsum(ends - begins) + (ends - begins), ends - begins) + np.arange(len(which))
-        entities = of[places]
-        found = entities << 32 | chunks[which]
-        there = keys.take(np.searchsorted(keys, found), mode="clip") == found
+        places, counts = places_between(begins, ends)
+        which, entities = np.repeat(np.arange(len(rows)), counts), of[places]
+        there = among(entities << 32 | chunks[which], keys)
         for at, entity in zip(which[there].tolist(), entities[there].tolist(), strict=True):
             yield entity, rows[at]
 
@@ -248,9 +257,8 @@ class EntityTexts:
         arrays = self._arrays
         documents = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         ordinals = np.fromiter((row[1] for row in rows), np.int64, len(rows))
-        at = np.searchsorted(arrays.documents, documents)
-        known = arrays.documents.take(at, mode="clip") == documents
-        return np.where(known, arrays.first_chunk.take(at, mode="clip") + ordinals, _LOW)
+        at = places_in(arrays.documents, documents)
+        return np.where(at >= 0, arrays.first_chunk[at] + ordinals, _LOW)
 
     def _sample(self, hub: int) -> Ints:
         """Some chunks of an entity, with its number."""
@@ -294,9 +302,7 @@ class RelationTexts:
     def of(self, relations: Ints, *, described: bool = True) -> dict[int, RelationText]:
         """Those of these relations of which there are rows."""
         arrays = self._arrays
-        first = arrays.stating_begins[relations]
-        counts = np.minimum(arrays.stating_begins[relations + 1] - first, _STATING)
-        places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        places, counts = rows_of(arrays.stating_begins, relations, _STATING)
         chunks = arrays.stating_chunks[places].astype(np.int64)
         ends = self._ends(np.unique(np.concatenate([arrays.subjects[relations], arrays.objects[relations]])))
         parts = (
@@ -438,16 +444,16 @@ def _first_texts(texts: Iterable[str]) -> str:
 _FILE = "words.arrays"
 _BEGINNINGS = (1, 2, 4)
 """So many letters that a name begins with stand for themselves, so that `beginning` looks at few names."""
-_NONE: NDArray[np.int32] = np.zeros(0, np.int32)
+_NONE: Small = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class NameWords:
     """Which names hold a word, and how they begin: hashes of both, in order, each with its names."""
 
-    hashes: NDArray[np.uint64]
+    hashes: Hashes
     name_begins: Ints
-    names: NDArray[np.int32]
+    names: Small
 
     @classmethod
     def of(cls, arrays: GraphArrays, before: tuple[Self, GraphArrays] | None = None) -> Self:
@@ -456,10 +462,9 @@ class NameWords:
         words, names = np.zeros(0, np.uint64), _NONE
         if before is not None:
             held, known = before
-            place = np.searchsorted(arrays.names, known.names).astype(np.int32)
-            there = np.append(arrays.names, np.uint64(0)).take(place) == known.names
-            new[place[there]] = False
-            names = np.where(there, place, np.int32(-1))[held.names]
+            place = places_in(arrays.names, known.names)
+            new[place[place >= 0]] = False
+            names = place[held.names]
             words = np.repeat(held.hashes, np.diff(held.name_begins))[names >= 0]
             names = names[names >= 0]
         added, of = _words_of(arrays, np.flatnonzero(new))
@@ -469,7 +474,7 @@ class NameWords:
             words, names = np.insert(words, at, added[order]), np.insert(names, at, of[order])
         else:
             words, names = added[order], of[order]
-        first = np.flatnonzero(np.append(words[:1] == words[:1], words[1:] != words[:-1]))
+        first = firsts(words)
         return cls(words[first], np.append(first, len(words)).astype(np.int64), names)
 
     def save(self, view: Path) -> None:
@@ -479,31 +484,29 @@ class NameWords:
     def load(cls, view: Path) -> Self:
         return cls(**load_arrays(view / _FILE))
 
-    def holding(self, words: Collection[str]) -> NDArray[np.int32]:
+    def holding(self, words: Collection[str]) -> Small:
         """Names that hold all of these words, as names are compared."""
         found = sorted((self._names(_hash(word)) for word in set(words)), key=len)
         if not found:
             return _NONE
         names = found[0]
         for others in found[1:]:
-            if not len(names) or not len(others):
-                return _NONE
-            names = names[others.take(np.searchsorted(others, names), mode="clip") == names]
+            names = names[among(names, others)]
         return names
 
-    def beginning(self, text: str) -> NDArray[np.int32]:
+    def beginning(self, text: str) -> Small:
         """Names that may begin so: all that do, and others that begin like it."""
         size = max((size for size in _BEGINNINGS if size <= len(text)), default=0)
         return self._names(_hash(f"^{text[:size]}")) if size else _NONE
 
-    def _names(self, hash: int) -> NDArray[np.int32]:
+    def _names(self, hash: int) -> Small:
         at = int(np.searchsorted(self.hashes, np.uint64(hash)))
         if at == len(self.hashes) or int(self.hashes[at]) != hash:
             return _NONE
         return self.names[self.name_begins[at] : self.name_begins[at + 1]]
 
 
-def _words_of(arrays: GraphArrays, names: Ints) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+def _words_of(arrays: GraphArrays, names: Ints) -> tuple[Hashes, Small]:
     """Hashes of words of these names, each with its name."""
     known: dict[str, int] = {}
     hashes: list[int] = []
@@ -520,9 +523,7 @@ def _words_of(arrays: GraphArrays, names: Ints) -> tuple[NDArray[np.uint64], NDA
     return np.array(hashes, np.uint64), np.repeat(names, counts).astype(np.int32)
 
 
-def _places(
-    words: NDArray[np.uint64], names: NDArray[np.int32], wanted: NDArray[np.uint64], of: NDArray[np.int32]
-) -> Ints:
+def _places(words: Hashes, names: Small, wanted: Hashes, of: Small) -> Ints:
     """Where words of names belong among others that are in the order of words and names."""
     low, high = np.searchsorted(words, wanted), np.searchsorted(words, wanted, side="right")
     rows = zip(low.tolist(), high.tolist(), of.tolist(), strict=True)

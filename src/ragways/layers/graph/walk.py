@@ -20,10 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.layers.files import load_arrays, save_arrays
-from ragways.layers.graph.csr import CODES, GraphArrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ragways.layers.graph.csr import (
+    CODES,
+    Floats,
+    GraphArrays,
+    Ints,
+    among,
+    begins,
+    firsts,
+    row_counts,
+    rows_of,
+)
 
 # Links
 
@@ -62,7 +69,7 @@ class GraphLinks(ABC):
         keys = owners << 32 | targets
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
-        first = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
+        first = firsts(keys)
         summed = np.add.reduceat(weights[order], first) if len(first) else weights
         return EdgeList(owners[order[first]], targets[order[first]], summed)
 
@@ -70,7 +77,7 @@ class GraphLinks(ABC):
     def compact(self) -> Adjacency:
         """The same graph with its rows one after the other, for what goes over all of it."""
         owners, targets, weights = self.merged(np.arange(len(self)))
-        return Adjacency(_begins(owners, len(self)), targets, weights)
+        return Adjacency(begins(owners, len(self)), targets, weights)
 
     def neighbours(self, node: int) -> tuple[NDArray[np.int32], Floats]:
         """The nodes that are joined to this one, in rising order, and the weight of the edge to each."""
@@ -154,7 +161,11 @@ class Adjacency(GraphLinks):
 
     @cached_property
     def strengths(self) -> Floats:
-        return _row_sums(self.indptr, self.weights.astype(np.float64))
+        sums = np.zeros(len(self))
+        filled = np.flatnonzero(self.degrees)  # `reduceat` gives an empty row the next row's first value
+        if len(filled):
+            sums[filled] = np.add.reduceat(self.weights.astype(np.float64), self.indptr[filled])
+        return sums
 
     @cached_property
     def unweighted(self) -> Adjacency:
@@ -162,7 +173,7 @@ class Adjacency(GraphLinks):
         return Adjacency(self.indptr, self.indices, np.broadcast_to(np.float32(1), len(self.indices)))
 
     def counts_of(self, nodes: Ints) -> Ints:
-        return _counts(self.indptr, nodes)
+        return row_counts(self.indptr, nodes)
 
     def edges(self, nodes: Ints) -> EdgeList:
         places, counts = rows_of(self.indptr, nodes)
@@ -172,17 +183,13 @@ class Adjacency(GraphLinks):
     def merged(self, nodes: Ints) -> EdgeList:
         return self.edges(nodes)
 
-    def neighbours(self, node: int) -> tuple[NDArray[np.int32], Floats]:
-        row = slice(int(self.indptr[node]), int(self.indptr[node + 1]))
-        return self.indices[row], self.weights[row].astype(np.float64)
-
     def only(self, nodes: Ints) -> Adjacency:
         """These nodes alone, in their order, and what joins them."""
         place = np.full(len(self), -1, dtype=np.int32)
         place[nodes] = np.arange(len(nodes))
         owners, targets, weights = self.edges(nodes)
         inside = np.flatnonzero(place[targets] >= 0)
-        return Adjacency(_begins(owners[inside], len(nodes)), place[targets[inside]], weights[inside])
+        return Adjacency(begins(owners[inside], len(nodes)), place[targets[inside]], weights[inside])
 
 
 MILLION = 1_000_000
@@ -260,7 +267,7 @@ class RelationLinks(GraphLinks):
         return self._strengths.relations / MILLION
 
     def counts_of(self, nodes: Ints) -> Ints:
-        return _counts(self._arrays.subject_begins, nodes) + _counts(self._arrays.object_begins, nodes)
+        return row_counts(self._arrays.subject_begins, nodes) + row_counts(self._arrays.object_begins, nodes)
 
     def edges(self, nodes: Ints) -> EdgeList:
         """First those to the objects of what the entities are subjects of, then those to the subjects."""
@@ -300,7 +307,7 @@ class PassageLinks(GraphLinks):
         found = np.zeros(len(nodes), np.int64)
         entity = nodes < self.entities
         entities = nodes[entity]
-        found[entity] = _counts(self._arrays.naming_begins, entities) * self.joins(entities)
+        found[entity] = row_counts(self._arrays.naming_begins, entities) * self.joins(entities)
         found[~entity] = self._strengths.joined.take(nodes[~entity] - self.entities)
         return found
 
@@ -325,46 +332,22 @@ class PassageLinks(GraphLinks):
         )
 
 
-def rows_of(begins: NDArray[np.integer], owners: NDArray[np.integer]) -> tuple[Ints, Ints]:
-    """The places of all that these owners have, one owner after the other, and how many each has."""
-    first, counts = begins.take(owners).astype(np.int64), _counts(begins, owners)
-    places = np.repeat(first - np.cumsum(counts) + counts, counts)
-    places += np.arange(len(places))
-    return places, counts
-
-
-def _counts(begins: NDArray[np.integer], owners: NDArray[np.integer]) -> Ints:
-    return (begins.take(owners + 1) - begins.take(owners)).astype(np.int64)
-
-
-def _begins(owners: Ints, size: int) -> Ints:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(owners, minlength=size))])
-
-
-def _row_sums(indptr: NDArray[np.integer], values: Floats) -> Floats:
-    """Sums of each row; `reduceat` gives an empty row the next row's first value, hence the mask."""
-    sums = np.zeros(len(indptr) - 1)
-    filled = np.flatnonzero(np.diff(indptr))
-    if len(filled):
-        sums[filled] = np.add.reduceat(values, indptr[filled])
-    return sums
-
-
 # Exact PageRank
 
 
 def pagerank(
     links: GraphLinks, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
 ) -> Floats:
-    """Exact, by power iteration, until a round changes less than `tolerance` in all. The result sums to 1."""
-    home = normalised(start)
-    if len(home) == 0:
-        return home
+    """Exact, by power iteration, until a round changes less than `tolerance` in all. The result sums to 1. `start`:
+    weights of all nodes; where none is above 0, every node has the same.
+    """
+    seeds = np.flatnonzero(start > 0)
+    home = np.zeros(len(start)) if len(seeds) else np.full(len(start), 1.0 / max(len(start), 1))
+    home[seeds] = start[seeds] / start[seeds].sum()
     rows = links.compact
     weights, indices = rows.weights.astype(np.float64), rows.indices.astype(np.intp)
-    strengths = _row_sums(rows.indptr, weights)
-    share = np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
-    lost = strengths <= 0
+    share = _shares(rows, np.arange(len(rows)))
+    lost = share == 0
     filled = np.flatnonzero(rows.degrees)
     begins = rows.indptr[filled]
     taken = weights * share[indices]
@@ -380,17 +363,6 @@ def pagerank(
         if change < tolerance:
             break
     return mass
-
-
-def normalised(start: Floats) -> Floats:
-    """The weights above 0 as shares of all of them; where there are none, every node has the same."""
-    given = np.asarray(start, dtype=np.float64)
-    seeds = np.flatnonzero(given > 0)
-    if not len(seeds):
-        return np.full(len(given), 1.0 / max(len(given), 1))
-    shares = np.zeros(len(given))
-    shares[seeds] = given[seeds] / given[seeds].sum()
-    return shares
 
 
 # PageRank near the seeds
@@ -412,17 +384,6 @@ class Reached:
     mass: Floats
     beyond: float
 
-    @classmethod
-    def exact(cls, links: GraphLinks, mass: Floats) -> Self:
-        """Every node with its share."""
-        return cls(links, np.arange(len(links)), mass, 0.0)
-
-    def dense(self) -> Floats:
-        """The share of every node."""
-        mass = self.beyond * self.links.strengths
-        mass[self.nodes] = self.mass
-        return mass
-
     def best(self, count: int, *, minimum: float = 0.0, first: int = 0, end: int | None = None) -> tuple[Ints, Floats]:
         """The nodes from `first` to `end` that have the largest shares, of at least `minimum`: best first, equals by
         number.
@@ -432,7 +393,7 @@ class Reached:
         end = len(self.links) if end is None else end
         here = slice(*np.searchsorted(self.nodes, [first, end]).tolist())
         others = self.links.strongest(count, first, end)
-        others = others[~self._reached(others)]
+        others = others[~among(others, self.nodes)]
         nodes = np.concatenate([self.nodes[here], others])
         mass = np.concatenate([self.mass[here], self.beyond * self.links.strengths.take(others)])
         able = np.flatnonzero(mass >= minimum)
@@ -445,28 +406,12 @@ class Reached:
         """The shares of these nodes."""
         places = np.searchsorted(self.nodes, nodes).clip(max=len(self.nodes) - 1)
         others = self.beyond * self.links.strengths.take(nodes)
-        return np.where(self._reached(nodes), self.mass.take(places), others)
-
-    def _reached(self, nodes: Ints) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = self.nodes.take(np.searchsorted(self.nodes, nodes), mode="clip") == nodes
-        return found
+        return np.where(among(nodes, self.nodes), self.mass.take(places), others)
 
 
-def seeds_of(weights: Mapping[int, float]) -> tuple[Ints, Floats]:
-    """Nodes and their weights as `reach` takes them."""
-    return np.array(list(weights), dtype=np.int64), np.array(list(weights.values()), dtype=np.float64)
-
-
-def push(links: GraphLinks, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
-    """As `reach`, from a weight for every node: the share of every node. The result sums to 1."""
-    home = normalised(start)
-    seeds = np.flatnonzero(home)
-    return reach(links, seeds, home[seeds], damping=damping, epsilon=epsilon).dense() if len(seeds) else home
-
-
-def reach(links: GraphLinks, seeds: Ints, weights: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
-    """Approximate, near the seeds (different nodes, with weights above 0): neither work nor memory grow with the graph,
-    only with 1 / epsilon and the edges of the seeds.
+def reach(links: GraphLinks, start: Mapping[int, float], *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
+    """Approximate, near the seeds (nodes with weights above 0): neither work nor memory grow with the graph, only with
+    1 / epsilon and the edges of the seeds.
 
     Mass is pushed outwards from the seeds while a node gets more than `epsilon` for each of its edges; that finds the
     nodes that count. Among these π is solved for nearly exactly. What leaves them is lost to sight: it is taken to
@@ -475,9 +420,9 @@ def reach(links: GraphLinks, seeds: Ints, weights: Floats, *, damping: float = 0
     A hub that counts has too little for each of its edges to go through them all: it gives to the nodes that count,
     whose own edges lead to it, and what it gives to all others is lost to sight.
     """
-    first = np.argsort(seeds)  # sums do not depend on who was named first
-    seeds, weights = seeds[first], weights[first]
-    home = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
+    seeds = np.array(sorted(start), np.int64)  # sums do not depend on who was named first
+    home = np.array([start[node] for node in seeds.tolist()], np.float64)
+    home /= home.sum()
     steps = _steps(damping, epsilon)
     with links.scratch() as local:
         seen, near = _explore(links, seeds, home, local, damping, epsilon, max(4, steps - 2))
