@@ -98,7 +98,7 @@ class Reader:
 
     def merges(self) -> Iterator[str]:
         """Merges that a rule decided; two spellings that are compared as one (`same name`) are left out."""
-        found = [merge for merge in self.graph.merges(limit=10**6) if merge[3] != "same name"]
+        found = [merge for merge in self.graph.merges() if merge[3] != "same name"]
         for id, name, into, reason, documents in self._chosen(found):
             chunks = [chunk for chunk, _ in self.graph.mentions([id], 400)]
             shown = next((text for chunk in chunks if name in (text := self._around(chunk, name))), "")

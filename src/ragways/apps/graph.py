@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ragways.pictures.neighbourhood import Neighbour, Neighbourhood
 
 _PREDICATES = 3
-_ALL = -1
 LISTED = 60
 """Merges that are shown as text; JSON has all."""
 
@@ -106,7 +105,7 @@ def heatmap(
 def merges(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
     """List names that were taken for the same entity, with the reason."""
     with _opened(settings, index) as opened:
-        rows = opened.graph.merges(limit=_ALL)
+        rows = [*opened.graph.merges()]
         entities = opened.graph.entities({row[0] for row in rows}, described=False)
     from ragways.apps.terminal import print_json, show_table
 
@@ -133,7 +132,7 @@ def split(
 
     no_url(chosen_settings(settings, index, trust=True, copy=False).index, "ragways graph split")
     with _opened(settings, index) as opened:
-        merged = {veto_hash(one, into) for _, one, into, _, _ in opened.graph.merges(limit=_ALL)}
+        merged = {veto_hash(one, into) for _, one, into, _, _ in opened.graph.merges()}
         folder = opened.folder
     if veto_hash(name, other) not in merged:
         raise UsageError(f"{name!r} and {other!r} were not merged", "see what was with: ragways graph merges")

@@ -299,9 +299,9 @@ class Graph(Protocol):
         """How many others each of these entities is joined to."""
         ...
 
-    def hops(self, groups: Sequence[Collection[str]], neighbours: int = 2000) -> list[int]:
-        """Of each pair of groups of entities, in order, the least number of relations from one to the other, `FAR` at
-        most. So many neighbours of each entity are looked at.
+    def hops(self, groups: Sequence[Collection[str]]) -> list[int]:
+        """Of each pair of groups of entities, in order, the least number of relations from one to the other, 3 at
+        most.
         """
         ...
 
@@ -426,10 +426,8 @@ class Graph(Protocol):
         """Own names of entities as names are compared, each once."""
         ...
 
-    def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
-        """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all. A negative
-        limit is none.
-        """
+    def merges(self) -> Iterator[tuple[str, str, str, str, int]]:
+        """Entity, name, name it was taken for, reason, documents: what was merged."""
         ...
 
 

@@ -86,7 +86,8 @@ def test_names_by_their_beginning_and_by_their_words() -> None:
     [(both, share)] = graph.matching(["health", "world"])
     assert graph.entities([both])[both].name == "World Health Organization"
     assert share == pytest.approx(2 / 3)
-    assert graph.matching(["health", "tide"]) == graph.named("nobody") == []
+    assert graph.matching(["health", "tide"]) == []
+    assert graph.named("nobody") == []
     assert graph.neighbours("entity:none") == []
 
 

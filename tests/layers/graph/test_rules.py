@@ -19,8 +19,9 @@ from ragways.layers.graph.names import (
     type_of_box,
     type_of_sentence,
 )
-from ragways.layers.graph.rules import Entity, NameMention, PassageFacts, Relation, bounded, predicate_of, row_facts
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded, predicate_of, row_facts
 from ragways.layers.graph.sentences import (
+    NameMention,
     Topic,
     acronyms,
     capital_names,

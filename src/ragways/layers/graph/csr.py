@@ -338,14 +338,8 @@ class Relations:
         return np.sort(np.concatenate([begun, ended, self._looked_up(hubs, nodes[~few_from])]))
 
     def heaviest(self, numbers: Ints, limit: int) -> Ints:
-        """The `limit` heaviest of these, heaviest first, equals by number. A hub has relations by the ten thousand,
-        many of the same weight, so only a few of them are sorted.
-        """
-        weights = self._arrays.weights[numbers]
-        if limit < len(numbers):
-            able = np.flatnonzero(weights >= np.partition(weights, -limit)[-limit]) if limit > 0 else numbers[:0]
-            numbers, weights = numbers[able], weights[able]
-        return numbers[np.lexsort((numbers, -weights))][:limit]
+        """The `limit` heaviest of these, heaviest first, equals by number."""
+        return numbers[largest(self._arrays.weights[numbers], limit, numbers)]
 
     def _begun(self, entities: Ints) -> Ints:
         return rows_of(self._arrays.subject_begins, entities)[0]
@@ -478,3 +472,13 @@ def among(values: NDArray[Any], sorted: NDArray[Any]) -> Mask:
         return np.zeros(len(values), np.bool_)
     found: Mask = sorted.take(np.searchsorted(sorted, values), mode="clip") == values
     return found
+
+
+def largest(values: NDArray[Any], count: int, ties: Ints | None = None) -> Ints:
+    """The places of the `count` largest values, largest first; equals by `ties`, or by place. Only those are sorted
+    that may be among them: a hub has relations and mentions by the ten thousand.
+    """
+    able = np.arange(len(values))
+    if count < len(values):
+        able = np.flatnonzero(values >= np.partition(values, -count)[-count]) if count > 0 else able[:0]
+    return able[np.lexsort((able if ties is None else ties[able], -values[able]))][:count]

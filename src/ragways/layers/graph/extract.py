@@ -347,10 +347,10 @@ class Processes:
     def __init__(self, lexicon: Path, epoch: str, apart: NamesApart, count: int) -> None:
         self.epoch = epoch
         self._given = [str(lexicon), sorted(apart.hashes), sorted(apart.spellings)]
-        self._children = Children(_MODULE, count, _Child())
+        self._children = Children(_MODULE, count, _extracted)
 
     def extract(self, documents: Sequence[Source]) -> list[Facts]:
-        work = ({"given": self._given, "documents": [*map(_as_json, each)]} for each in pieces(documents))
+        work = ([*self._given, [*map(_as_json, each)]] for each in pieces(documents))
         found = (facts for piece in self._children.map(work) for facts in piece)
         return [{table: [tuple(row) for row in rows] for table, rows in facts.items()} for facts in found]
 
@@ -396,32 +396,23 @@ def _source(piece: list[Any]) -> Source:
     )
 
 
-def extract_all(lexicon: Path, apart: NamesApart, documents: Sequence[Source]) -> list[Facts]:
+def extract_all(lexicon: Path, apart: NamesApart, documents: Iterable[Source]) -> list[Facts]:
     """The rows of documents by rules, where there is nothing but a lexicon."""
-    known = _known(lexicon)
+    known = _known(lexicon, lexicon.stat().st_mtime_ns)
     return [extract(each, known, apart=apart) for each in documents]
 
 
 @lru_cache(maxsize=1)
-def _known(lexicon: Path) -> KnownNames:
+def _known(lexicon: Path, _modified: int) -> KnownNames:
     return KnownNames(connect(lexicon, write=False))
 
 
-class _Child:
-    """Does pieces of work; the lexicon is opened for the first of them."""
-
-    def __init__(self) -> None:
-        self._given: object = None
-
-    def __call__(self, piece: dict[str, Any]) -> object:
-        if piece["given"] != self._given:
-            self._given = piece["given"]
-            path, hashes, spellings = piece["given"]
-            self._known = KnownNames(connect(Path(path), write=False))
-            self._apart = NamesApart(frozenset(hashes), frozenset(spellings))
-        return [extract(_source(each), self._known, apart=self._apart) for each in piece["documents"]]
+def _extracted(piece: list[Any]) -> list[Facts]:
+    """What another process does with a piece of work."""
+    lexicon, hashes, spellings, documents = piece
+    return extract_all(Path(lexicon), NamesApart(frozenset(hashes), frozenset(spellings)), map(_source, documents))
 
 
 if __name__ == "__main__":
     gc.disable()  # millions of small objects, none of them garbage
-    serve(_Child())
+    serve(_extracted)

@@ -33,6 +33,18 @@ _HEAD = ("redirect", "base", "ending", "kind", "several")
 """Columns of documents that `GraphArrays` does not have."""
 _FEW = 32
 """Entries of which one comes for so many others are looked up one by one; of more, all are sorted together."""
+_TABLES: dict[str, tuple[str, ...]] = {
+    "mentions": ("entity", "chunk", "times", "own"),
+    "relations": ("entity", "entity", "predicate", "chunk", "weight"),
+    "aliases": ("name", "entity", "chunk", "times"),
+    "kinds": ("name", "kind", "chunk"),
+    "others": ("name", "chunk"),
+}
+"""The tables of entries, with their columns: up to the chunk these are the key that a table is sorted by. `aliases` are
+spellings of entities besides their own names, `kinds` what mentions tell of what a name means, and `others` mentions
+whose name means another.
+"""
+Tables = dict[str, Table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +54,19 @@ class Entries:
     head: RowColumns
     meaning: Meaning
     codes: Ints
-    mentions: Table  # entity, chunk, times, own
-    relations: Table  # subject, object, predicate, chunk, weight
-    aliases: Table  # name, entity, chunk, times
-    kinds: Table  # name, kind, chunk: of mentions that tell a kind of what the name means
-    others: Table  # name, chunk: of mentions whose name means another
+    tables: Tables
+    """By name, as in `_TABLES`."""
+
+    def _mapped(self, **maps: NDArray[Any] | None) -> Tables:
+        """The tables, their numbers of names, entities, chunks or predicates changed to what these say."""
+        changed = {column: to for column, to in maps.items() if to is not None}
+        return {
+            name: tuple(
+                changed[column][values] if column in changed else values
+                for column, values in zip(_TABLES[name], table, strict=True)
+            )
+            for name, table in self.tables.items()
+        }
 
     # Made and folded
 
@@ -76,40 +96,33 @@ class Entries:
 
         part, affected = and_of(new.within(head), gone, old._meaning_another(meaning, head))
         # A name that became one of things of several kinds, or is no longer: who else mentions it?
-        kinds = _joined(_left(old.kinds, 2, old._chunks_of(affected)), _kinds_of(part, meaning))
+        kinds = _joined(_left("kinds", old.tables["kinds"], old._chunks_of(affected)), _kinds_of(part, meaning))
         split = _split(kinds, len(head.names))
-        part, affected = and_of(part, affected, old._naming(split != _split(old.kinds, len(head.names))))
+        part, affected = and_of(part, affected, old._naming(split != _split(old.tables["kinds"], len(head.names))))
         made = old._without(affected)._moved(head)._with(_entries(part, meaning, split), meaning)._compact()
         return made, frozenset(numbers[affected].tolist()).union(change.added)
 
     def _renamed(self, head: RowColumns, up: Small | None, how: Small | None) -> Self:
         """Names and predicates numbered as they are by now; a new name means itself, as far as was known."""
-        relations = (
-            self.relations if how is None else (*self.relations[:2], how[self.relations[2]], *self.relations[3:])
-        )
         if up is None:
-            return replace(self, relations=relations)
+            return replace(self, tables=self._mapped(predicate=how))
         final = np.arange(len(head.names), dtype=np.int32)
         articles = np.full(len(head.names), -1, np.int32)
         final[up], articles[up] = up[self.meaning.final], self.meaning.articles
-
-        def renamed(table: Table) -> Table:
-            return up[table[0]], *table[1:]
-
+        before = replace(self.head.renumbered(names=up), names=head.names)
         return replace(
-            self, head=replace(self.head.renumbered(names=up), names=head.names), meaning=Meaning(final, articles),
-            codes=up[self.codes // WIDE].astype(np.int64) * WIDE + self.codes % WIDE, relations=relations,
-            aliases=renamed(self.aliases), kinds=renamed(self.kinds), others=renamed(self.others),
+            self, head=before, meaning=Meaning(final, articles), codes=_named(self.codes, up),
+            tables=self._mapped(name=up, predicate=how),
         )  # fmt: skip
 
     def _meaning_another(self, meaning: Meaning, head: RowColumns) -> Mask:
         """Documents in which a name means another than before: it meant itself there, or is among `others`."""
-        was = self.meaning
+        was, others = self.meaning, self.tables["others"]
         touched = (was.final != meaning.final) | (was.titles(self.head) != meaning.titles(head))
         if not touched.any():
             return np.zeros(len(self.head.documents["number"]), np.bool_)
         found = self._naming(touched & (was.final == np.arange(len(was.final))))
-        found[self._documents_of(self.others[1][touched[self.others[0]]])] = True
+        found[self._documents_of(others[1][touched[others[0]]])] = True
         found |= np.append(touched, False)[self.head.documents["title"]]
         return found
 
@@ -117,7 +130,8 @@ class Entries:
         """Documents that mention an entity with one of these names."""
         found = np.zeros(len(self.head.documents["number"]), np.bool_)
         if names.any():
-            found[self._documents_of(self.mentions[1][names[self.codes // WIDE][self.mentions[0]]])] = True
+            entities, chunks = self.tables["mentions"][:2]
+            found[self._documents_of(chunks[names[self.codes // WIDE][entities]])] = True
         return found
 
     def _documents_of(self, chunks: Small) -> Ints:
@@ -126,10 +140,7 @@ class Entries:
     def _without(self, affected: Mask) -> Self:
         """Without the entries of some documents."""
         out = self._chunks_of(affected)
-        return replace(
-            self, mentions=_left(self.mentions, 1, out), relations=_left(self.relations, 3, out),
-            aliases=_left(self.aliases, 2, out), kinds=_left(self.kinds, 2, out), others=_left(self.others, 1, out),
-        )  # fmt: skip
+        return replace(self, tables={name: _left(name, table, out) for name, table in self.tables.items()})
 
     def _chunks_of(self, documents: Mask) -> Mask:
         return np.repeat(documents, self.head.documents["chunks"])
@@ -140,35 +151,19 @@ class Entries:
         place = np.searchsorted(head.documents["number"], before.documents["number"])
         shift = first[np.minimum(place, len(first) - 1)] - before.first_chunk[:-1]
         to = (np.arange(before.first_chunk[-1]) + np.repeat(shift, chunks)).astype(np.int32)
-
-        def moved(table: Table, chunk: int) -> Table:
-            return tuple(to[column] if n == chunk else column for n, column in enumerate(table))
-
-        return replace(
-            self, head=head, mentions=moved(self.mentions, 1), relations=moved(self.relations, 3),
-            aliases=moved(self.aliases, 2), kinds=moved(self.kinds, 2), others=moved(self.others, 1),
-        )  # fmt: skip
+        return replace(self, head=head, tables=self._mapped(chunk=to))
 
     def _with(self, part: Entries, meaning: Meaning) -> Entries:
         """With others; entities that nobody names any more are left out."""
         codes, one, two = united(self.codes, part.codes)
         one = np.arange(len(codes), dtype=np.int32) if one is None else one
         named = np.zeros(len(codes), np.bool_)
-        named[one[self.mentions[0]]] = True
+        named[one[self.tables["mentions"][0]]] = True
         named[two] = True
         place = (np.cumsum(named) - 1).astype(np.int32)
-        one, two = place[one], place[two]
-
-        def both(left: Table, right: Table, ends: tuple[int, ...], keys: int) -> Table:
-            a = tuple(one[c] if n in ends else c for n, c in enumerate(left))
-            b = tuple(two[c] if n in ends else c for n, c in enumerate(right))
-            return _put(a, b, keys)
-
-        return Entries(
-            self.head, meaning, codes[named], both(self.mentions, part.mentions, (0,), 2),
-            both(self.relations, part.relations, (0, 1), 4), both(self.aliases, part.aliases, (1,), 3),
-            _put(self.kinds, part.kinds, 3), _put(self.others, part.others, 2),
-        )  # fmt: skip
+        left, right = self._mapped(entity=place[one]), part._mapped(entity=place[two])
+        tables = {name: _put(name, left[name], right[name]) for name in _TABLES}
+        return Entries(self.head, meaning, codes[named], tables)
 
     def _compact(self) -> Self:
         """Without names and predicates that no entry has any more."""
@@ -176,30 +171,20 @@ class Entries:
         used = np.zeros(size + 1, np.bool_)  # the last is the place of those that have no name
         columns = [head.documents[name] for name in ("title", "redirect", "base", "ending")]
         columns += [head.acronyms["name"], head.acronyms["short"], self.codes // WIDE]
-        for column in (*columns, self.aliases[0], self.kinds[0], self.others[0]):
+        for column in (*columns, *(self.tables[name][0] for name in ("aliases", "kinds", "others"))):
             used[column] = True
         used = used[:-1]
         used[self.meaning.final[used]] = True
         stated = np.zeros(len(head.predicates), np.bool_)
-        stated[self.relations[2]] = True
-        found = self
-        if not stated.all():
-            to = (np.cumsum(stated) - 1).astype(np.int32)
-            relations = (*self.relations[:2], to[self.relations[2]], *self.relations[3:])
-            found = replace(found, head=replace(head, predicates=head.predicates[stated]), relations=relations)
-        if used.all():
-            return found
-        place = (np.cumsum(used) - 1).astype(np.int32)
+        stated[self.tables["relations"][2]] = True
+        if used.all() and stated.all():
+            return self
+        place, predicates = ((np.cumsum(some) - 1).astype(np.int32) for some in (used, stated))
+        head = replace(head.renumbered(names=place), names=head.names.only(used), predicates=head.predicates[stated])
         meaning = Meaning(place[self.meaning.final[used]], self.meaning.articles[used])
-        head = replace(found.head.renumbered(names=place), names=head.names.only(used))
-
-        def named(table: Table) -> Table:
-            return place[table[0]], *table[1:]
-
         return replace(
-            found, head=head, meaning=meaning,
-            codes=place[self.codes // WIDE].astype(np.int64) * WIDE + self.codes % WIDE,
-            aliases=named(self.aliases), kinds=named(self.kinds), others=named(self.others),
+            self, head=head, meaning=meaning, codes=_named(self.codes, place),
+            tables=self._mapped(name=place, predicate=predicates),
         )  # fmt: skip
 
     # The graph, and files
@@ -207,17 +192,18 @@ class Entries:
     def graph(self) -> GraphArrays:
         """The arrays that are read."""
         head, names, first = self.head, self.head.names, self.head.first_chunk
-        n, (e, chunk, times, own), (s, o, p, stating, weight) = len(self.codes), self.mentions, self.relations
-        split = _split(self.kinds, len(names))
+        n, tables = len(self.codes), self.tables
+        (e, chunk, times, own), (s, o, p, stating, weight) = tables["mentions"], tables["relations"]
+        split, known = _split(tables["kinds"], len(names)), tables["kinds"]
         told = np.zeros(len(names), np.int8)
-        told[self.kinds[0]] = self.kinds[1]
+        told[known[0]] = known[1]
         name, code = self.codes // WIDE, (self.codes % WIDE).astype(np.int8)
         kinds = np.where(code > 0, code, np.where(split[name], 0, told[name])).astype(np.int8)
         by, order = _sorted(chunk)
         relation = firsts(s, o, p)
         subjects, objects = s[relation], o[relation]
         its, by_object = _sorted(objects)
-        alias, called, calling, counts = self.aliases
+        alias, called, calling, counts = tables["aliases"]
         at = firsts(alias, called)
         return GraphArrays(
             documents=head.documents["number"], first_chunk=first, titles=head.documents["title"],
@@ -240,8 +226,8 @@ class Entries:
         graph.save(view)
         rest = {f"document_{name}": self.head.documents[name] for name in _HEAD}
         rest |= {f"acronym_{name}": column for name, column in self.head.acronyms.items()}
-        rest |= {f"kind_{n}": column for n, column in enumerate(self.kinds)}
-        rest |= {f"other_{n}": column for n, column in enumerate(self.others)}
+        rest |= {f"kind_{n}": column for n, column in enumerate(self.tables["kinds"])}
+        rest |= {f"other_{n}": column for n, column in enumerate(self.tables["others"])}
         save_arrays(view / FILE, rest)
         return graph
 
@@ -260,16 +246,25 @@ class Entries:
             RowColumns(documents, none.mentions, none.relations, acronyms, names, graph.predicates),
             Meaning(graph.final, graph.articles),
             graph.codes,
-            (owners(graph.naming_begins).astype(np.int32), graph.naming_chunks, graph.naming_times, graph.naming_own),
-            (graph.subjects[relation], graph.objects[relation], graph.relation_predicates[relation],
-             graph.stating_chunks, graph.stating_weights),
-            (graph.alias_names[alias], graph.alias_entities[alias], graph.alias_chunks, graph.alias_counts),
-            tuple(rest[f"kind_{n}"] for n in range(3)),
-            tuple(rest[f"other_{n}"] for n in range(2)),
+            {
+                "mentions": (owners(graph.naming_begins).astype(np.int32), graph.naming_chunks, graph.naming_times,
+                             graph.naming_own),
+                "relations": (graph.subjects[relation], graph.objects[relation], graph.relation_predicates[relation],
+                              graph.stating_chunks, graph.stating_weights),
+                "aliases": (graph.alias_names[alias], graph.alias_entities[alias], graph.alias_chunks,
+                            graph.alias_counts),
+                "kinds": tuple(rest[f"kind_{n}"] for n in range(3)),
+                "others": tuple(rest[f"other_{n}"] for n in range(2)),
+            },
         )  # fmt: skip
 
 
 # Entries of rows
+
+
+def _named(codes: Ints, names: Small) -> Ints:
+    """Codes of entities whose names have other numbers."""
+    return names[codes // WIDE].astype(np.int64) * WIDE + codes % WIDE
 
 
 def _entries(rows: RowColumns, meaning: Meaning, split: Mask | None = None) -> Entries:
@@ -304,11 +299,11 @@ def _entries(rows: RowColumns, meaning: Meaning, split: Mask | None = None) -> E
     aliases = _summed((alias, e[both], chunk[both]), m["count"][both])
     other = np.flatnonzero(name != m["name"])
     others = _distinct((m["name"][other], chunk[other]))
-    return Entries(
-        rows.head(), meaning, codes,
-        (*mentions[:2], mentions[2].astype(np.int32), among(pairs, owned)), relations,
-        (*aliases[:3], aliases[3].astype(np.int32)), kinds, others,
-    )  # fmt: skip
+    tables = {
+        "mentions": (*mentions[:2], mentions[2].astype(np.int32), among(pairs, owned)), "relations": relations,
+        "aliases": (*aliases[:3], aliases[3].astype(np.int32)), "kinds": kinds, "others": others,
+    }  # fmt: skip
+    return Entries(rows.head(), meaning, codes, tables)
 
 
 def _kinds_of(rows: RowColumns, meaning: Meaning, name: Small | None = None) -> Table:
@@ -375,9 +370,9 @@ def _distinct(keys: Table) -> Table:
     return tuple(column[at] for column in keys)
 
 
-def _left(table: Table, chunk: int, out: Mask) -> Table:
-    """Rows but those of some chunks; `chunk` is the column that tells them."""
-    rows = np.flatnonzero(out[table[chunk]])
+def _left(name: str, table: Table, out: Mask) -> Table:
+    """Rows of a table but those of some chunks."""
+    rows = np.flatnonzero(out[table[_TABLES[name].index("chunk")]])
     return tuple(np.delete(column, rows) for column in table) if len(rows) else table
 
 
@@ -385,8 +380,9 @@ def _joined(one: Table, other: Table) -> Table:
     return tuple(map(np.concatenate, zip(one, other, strict=True)))
 
 
-def _put(left: Table, right: Table, keys: int) -> Table:
-    """Both sorted tables as one, sorted by so many of their columns; no row is in both."""
+def _put(name: str, left: Table, right: Table) -> Table:
+    """Both sorted tables of this name as one; no row is in both."""
+    keys = _TABLES[name].index("chunk") + 1
     if not len(right[0]):
         return left
     if len(right[0]) * _FEW > len(left[0]):

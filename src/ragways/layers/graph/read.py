@@ -22,6 +22,7 @@ from ragways.layers.graph.csr import (
     Relations,
     distinct,
     firsts,
+    largest,
     places_between,
     places_in,
     rows_of,
@@ -66,6 +67,7 @@ HOMONYMS = 3
 """Entities of one name that are followed, where the question does not say which it means."""
 FAR = 3
 """Relations between two entities that have nothing to do with each other, or more."""
+_NEIGHBOURS = 2000  # of an entity that are looked at for `hops`
 _SAME = 1.0
 """Two vectors of one text have a cosine of 1 give or take their rounding, which must not decide on an order."""
 _WORD_LIMIT = 400  # of a question that are looked at
@@ -163,8 +165,7 @@ class StoredGraph(Graph):
         names = self._words.beginning(start)[:_PREFIXED]
         able = [name for name in names.tolist() if text_of(name).startswith(start)]
         entities = distinct(self._called(np.array(able, np.int64))[0])
-        order = np.lexsort((entities, -self.arrays.counts[entities]))
-        return self.arrays.ids(entities[order][:limit])
+        return self.arrays.ids(entities[largest(self.arrays.counts[entities], limit)])
 
     def matching(self, words: Collection[str], limit: int = 5) -> Scored:
         names = self._words.holding(sorted(set(words))[:_NAME_WORDS]).astype(np.int64)
@@ -173,7 +174,7 @@ class StoredGraph(Graph):
         order = np.lexsort((lengths, called))
         first = order[firsts(called[order])]  # the shortest name of each
         entities, shares = called[first], len(set(words)) / lengths[first]
-        order = np.lexsort((entities, -shares))[:limit]
+        order = largest(shares, limit)
         return list(zip(self.arrays.ids(entities[order]), shares[order].tolist(), strict=True))
 
     def _called(self, names: Ints) -> tuple[Ints, Ints]:
@@ -306,7 +307,7 @@ class StoredGraph(Graph):
         if (place := self.arrays.number(id)) < 0:
             return []
         nodes, weights = self._links.neighbours(place)
-        best = np.argsort(-weights, kind="stable")[:limit]  # neighbours are in the order of their numbers
+        best = largest(weights, limit)
         return list(zip(self.arrays.ids(nodes[best]), weights[best].tolist(), strict=True))
 
     def degrees(self, ids: Collection[str]) -> dict[str, int]:
@@ -314,10 +315,10 @@ class StoredGraph(Graph):
         counts = self._links.degrees_of(np.array(list(numbers.values()), np.int64))
         return dict(zip(numbers, counts.tolist(), strict=True))
 
-    def hops(self, groups: Sequence[Collection[str]], neighbours: int = 2000) -> list[int]:
+    def hops(self, groups: Sequence[Collection[str]]) -> list[int]:
         meant = [frozenset(self.arrays.numbers(group).values()) for group in groups]
         near = [
-            frozenset(other for one in group for other in self._links.neighbours(one)[0][:neighbours].tolist())
+            frozenset(other for one in group for other in self._links.neighbours(one)[0][:_NEIGHBOURS].tolist())
             for group in meant
         ]
         return [
@@ -349,7 +350,7 @@ class StoredGraph(Graph):
             total = np.add.reduceat(weights[order], first) if len(order) else weights
             seen[border] = True
             reached += len(border)
-            best = np.lexsort((border, -total))[: max(0, limit - len(rows))]
+            best = largest(total, limit - len(rows))
             through = inwards[heaviest[best]]
             rows += zip(border[best].tolist(), [hop] * len(best), total[best].tolist(), through.tolist(), strict=True)
         rows = rows[:limit]
@@ -364,7 +365,7 @@ class StoredGraph(Graph):
             degrees = self._links.degrees_of(nodes)
             enough = int(np.partition(degrees, -count)[-count]) if count <= len(nodes) else 0
             if border <= max(enough, 1):
-                best = np.lexsort((nodes, -degrees))[:count]
+                best = largest(degrees, count)
                 best = best[degrees[best] > 0]
                 return list(zip(self.arrays.ids(nodes[best]), degrees[best].tolist(), strict=True))
             border = enough
@@ -377,8 +378,7 @@ class StoredGraph(Graph):
         left, targets, weights = self._links.merged(nodes)
         right = place[targets]
         once = np.flatnonzero(right > left)
-        order = np.lexsort((right[once], left[once], -weights[once]))[:limit]
-        chosen = once[order]
+        chosen = once[largest(weights[once], limit)]
         return left[chosen], right[chosen], weights[chosen]
 
     # Walks over entities
@@ -412,7 +412,7 @@ class StoredGraph(Graph):
             reached = reach(links, positive, damping=damping, epsilon=NEAR)
         chosen = np.union1d(reached.best(keep, minimum=minimum)[0], list(numbers))
         shares = reached.of(chosen)
-        order = np.lexsort((chosen, -shares))
+        order = np.argsort(-shares, kind="stable")
         return dict(zip(self.arrays.ids(chosen[order]), shares[order].tolist(), strict=True))
 
     def rank_edges(self, shares: Mapping[str, float], likeness: Mapping[str, float], limit: int) -> list[RankedEdge]:
@@ -518,17 +518,14 @@ class StoredGraph(Graph):
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
         places, _ = rows_of(self.arrays.naming_begins, self._places(ids))
         chunks, counts = _counted(self.arrays.naming_chunks[places], self.arrays.naming_times[places])
-        if 0 < limit < len(chunks):  # a hub is named all over the corpus
-            able = counts >= np.partition(counts, -limit)[-limit]
-            chunks, counts = chunks[able], counts[able]
-        order = np.lexsort((chunks, -counts))
+        order = largest(counts, limit + _SPARE)
         return self._scored(chunks[order], counts[order].astype(np.float64), limit)
 
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
         numbers = np.array(sorted(self._chunks.numbers(chunks).values()), np.int64)
         places, _ = rows_of(self.arrays.named_begins, numbers)
         entities, counts = _counted(self.arrays.named_entities[places], self.arrays.named_times[places])
-        best = np.lexsort((entities, -counts))[:limit]
+        best = largest(counts, limit)
         return list(zip(self.arrays.ids(entities[best]), counts[best].astype(float).tolist(), strict=True))
 
     def naming(self, id: str, limit: int) -> list[str]:
@@ -544,11 +541,7 @@ class StoredGraph(Graph):
         chunks, weights = arrays.naming_chunks[row], mention_weights(arrays.naming_times[row], arrays.naming_own[row])
         if not self._passages.joins(np.array([entity]))[0]:
             return np.zeros(0, np.int64)
-        if 0 < limit < len(weights):
-            # A hub is named all over the corpus: only those that may be among the first are sorted.
-            able = np.flatnonzero(weights >= np.partition(weights, -limit)[-limit])
-            chunks, weights = chunks[able], weights[able]
-        return chunks[np.argsort(-weights, kind="stable")[:limit]].astype(np.int64)
+        return chunks[largest(weights, limit)].astype(np.int64)
 
     def relation_chunks(self, relations: Collection[str], limit: int | None = None) -> dict[str, list[str]]:
         ids = sorted(set(relations))
@@ -590,17 +583,12 @@ class StoredGraph(Graph):
     def chunk_ids(self) -> list[str]:
         return list(self._chunks.of(np.arange(self.arrays.chunks)).values())
 
-    def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
-        places = self._places([id]).tolist() if id else range(len(self.arrays))
-        found: list[tuple[str, str, str, str, int]] = []
-        for begin in range(0, len(places), LIMIT):
-            some = list(places[begin : begin + LIMIT])
+    def merges(self) -> Iterator[tuple[str, str, str, str, int]]:
+        for begin in range(0, len(self.arrays), LIMIT):
+            some = range(begin, min(begin + LIMIT, len(self.arrays)))
             ids = dict(zip(some, self.arrays.ids(some), strict=True))
             for entity, rows in self._texts.merges(some).items():
-                found += [(ids[entity], *row) for row in rows]
-            if 0 <= limit <= len(found):
-                return found[:limit]
-        return found
+                yield from ((ids[entity], *row) for row in rows)
 
     # Numbers
 

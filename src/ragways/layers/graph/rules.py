@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragways.core import dates
 from ragways.layers.graph.names import (
@@ -27,6 +27,7 @@ from ragways.layers.graph.names import (
     type_of_sentence,
 )
 from ragways.layers.graph.sentences import (
+    NameMention,
     Topic,
     acronyms,
     capital_names,
@@ -170,16 +171,6 @@ NAMES_IN_SENTENCE = 24
 LONGEST_SENTENCE = 5000
 """Characters of a sentence in which names are looked for; what is longer is no sentence."""
 Link = tuple[int, int, str]
-
-
-class NameMention(NamedTuple):
-    """A name at a place. `inside` marks a title within a longer name, `Ghent` in `Ghent University`."""
-
-    start: int
-    end: int
-    name: str
-    type: str = ""
-    inside: bool = False
 
 
 def small_title(source: Source) -> str:
@@ -337,7 +328,7 @@ def _apart(found: list[NameMention], titled: Collection[Span]) -> list[NameMenti
     in_order = [at[place] for place in sorted(at)]
     if all(one.end <= other.start for one, other in pairwise(in_order)):
         return in_order[:NAMES_IN_SENTENCE]
-    outer, inner = Apart[NameMention](), Apart[NameMention]()
+    outer, inner = Apart(), Apart()
     firsts = (mention for mention in found if at[mention.start, mention.end] is mention)
     for mention in sorted(firsts, key=lambda m: m.start - m.end):
         around = outer.touching(mention.start, mention.end)
@@ -539,33 +530,20 @@ class InOrder(Generic[Placed]):
         return self._items[number] if number >= 0 and place < self._items[number][1] else None
 
 
-class Stretch(Protocol):
-    """Whatever has a start and an end."""
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-
-S = TypeVar("S", bound=Stretch)
-
-
-class Apart(Generic[S]):
-    """Stretches of which no two touch the same character, by place."""
+class Apart:
+    """Names of which no two touch the same character, by place."""
 
     def __init__(self) -> None:
-        self._items: list[S] = []
+        self._items: list[NameMention] = []
 
-    def __iter__(self) -> Iterator[S]:
+    def __iter__(self) -> Iterator[NameMention]:
         return iter(self._items)
 
-    def touching(self, start: int, end: int) -> Sequence[S]:
+    def touching(self, start: int, end: int) -> Sequence[NameMention]:
         """Those that share a character with this stretch."""
         first = bisect_right(self._items, start, key=lambda item: item.end)
         return self._items[first : bisect_left(self._items, end, first, key=lambda item: item.start)]
 
-    def put(self, item: S) -> None:
-        """Take up a stretch that touches none of those here."""
+    def put(self, item: NameMention) -> None:
+        """Add a name that touches none of those here."""
         self._items.insert(bisect_left(self._items, item.start, key=lambda other: other.start), item)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple
 
 from ragways.layers.graph.names import STOP, WordCounts, is_given
 
@@ -317,17 +317,14 @@ _PREDICATE_WORDS = 5
 """Words of a predicate at most."""
 
 
-class NameAt(Protocol):
-    """A name at a place, with its type where that is known."""
+class NameMention(NamedTuple):
+    """A name at a place. `inside` marks a title within a longer name, `Ghent` in `Ghent University`."""
 
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def type(self) -> str: ...
+    start: int
+    end: int
+    name: str
+    type: str = ""
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +352,7 @@ class _State:
         self.subjects, self.verb, self.predicate, self.free = [], (), "", free
 
 
-def statements(text: str, start: int, end: int, names: Sequence[NameAt], topic: Topic) -> Iterator[Statement]:
+def statements(text: str, start: int, end: int, names: Sequence[NameMention], topic: Topic) -> Iterator[Statement]:
     """What the sentence from `start` to `end` states of the names in it, which come in order."""
     names = _nouns(text, [name for name in names if name.type != "quantity"], end)
     acting = [_acts(text, name.end, end) for name in names]
@@ -389,9 +386,9 @@ def _acts(text: str, place: int, end: int) -> bool:
     return following is not None and _is_verb(following.group(), "")
 
 
-def _nouns(text: str, names: Sequence[NameAt], end: int) -> list[NameAt]:
+def _nouns(text: str, names: Sequence[NameMention], end: int) -> list[NameMention]:
     """Names that stand for something, without those that only describe the noun behind: `a 1954 French film`."""
-    found: list[NameAt] = []
+    found: list[NameMention] = []
     described = -1  # where a name begins that only describes
     for name in reversed(names):
         following = _TOKEN.match(text, name.end + 1, end) if text.startswith(" ", name.end) else None
@@ -415,7 +412,9 @@ def _is_verb(word: str, before: str) -> bool:
     return word.endswith("ed") and len(word) > 4 and before not in _ARTICLES
 
 
-def _first(tokens: list[str] | None, name: NameAt, topic: Topic, state: _State, owner: bool) -> Iterator[Statement]:
+def _first(
+    tokens: list[str] | None, name: NameMention, topic: Topic, state: _State, owner: bool
+) -> Iterator[Statement]:
     """What stands before the first name. A pronoun or `the film` means the article; a preposition has no subject."""
     if not tokens:
         state.free = tokens is not None
@@ -441,7 +440,9 @@ def _fits(kind: str, topic: Topic) -> bool:
     return topic.kind == "person" if kind else topic.kind not in ("", "person")
 
 
-def _next(tokens: list[str] | None, before: NameAt, name: NameAt, state: _State, owner: bool) -> Iterator[Statement]:
+def _next(
+    tokens: list[str] | None, before: NameMention, name: NameMention, state: _State, owner: bool
+) -> Iterator[Statement]:
     """What stands between a name and the next one."""
     if tokens is None:
         state.clear(free=True)
@@ -459,7 +460,9 @@ def _next(tokens: list[str] | None, before: NameAt, name: NameAt, state: _State,
             yield from _clause(tokens, before, name, state, owner)
 
 
-def _clause(tokens: list[str], before: NameAt, name: NameAt, state: _State, owner: bool) -> Iterator[Statement]:
+def _clause(
+    tokens: list[str], before: NameMention, name: NameMention, state: _State, owner: bool
+) -> Iterator[Statement]:
     """Words between two names: a verb and what belongs to it, or a preposition that goes on with the verb before."""
     relative = 1 + (tokens[0] == ",") if _RELATIVE & set(tokens[: 1 + (tokens[0] == ",")]) else 0
     if relative:
@@ -503,7 +506,7 @@ def _verb_at(tokens: Sequence[str]) -> tuple[int, str]:
     return -1, ""
 
 
-def _verbal(tokens: Sequence[str], name: NameAt, state: _State, owner: bool) -> Iterator[Statement]:
+def _verbal(tokens: Sequence[str], name: NameMention, state: _State, owner: bool) -> Iterator[Statement]:
     """`was directed by`, `moved to`, `is the capital of`: what the words from a verb to a name say of the subjects."""
     at = max((i for i, w in enumerate(tokens) if _is_verb(w, tokens[i - 1] if i else "")), default=-1)
     if at < 0:
@@ -549,7 +552,9 @@ def _predicate(verb: str, passive: bool, tail: list[str]) -> str:
     return "_".join((verb, *words)) if len(words) < _PREDICATE_WORDS else ""
 
 
-def _no_verb(tokens: list[str], before: NameAt, name: NameAt, state: _State, owner: bool) -> Iterator[Statement]:
+def _no_verb(
+    tokens: list[str], before: NameMention, name: NameMention, state: _State, owner: bool
+) -> Iterator[Statement]:
     """A preposition goes on with the verb before it, or joins two names; a noun between commas says what one is."""
     words = [word for word in tokens[tokens[0] == "," :] if word not in _ARTICLES and not _is_adverb(word)]
     preposition = words[0] if words and words[0] in _PREPOSITIONS else ""
@@ -580,7 +585,9 @@ def _no_verb(tokens: list[str], before: NameAt, name: NameAt, state: _State, own
         state.free = False
 
 
-def _listed(tokens: Sequence[str], before: NameAt, name: NameAt, state: _State, owner: bool) -> Iterator[Statement]:
+def _listed(
+    tokens: Sequence[str], before: NameMention, name: NameMention, state: _State, owner: bool
+) -> Iterator[Statement]:
     """`X and Y`: what is stated of one holds for the other. A list of names before the verb are its subjects."""
     if state.predicate and not owner and not name.type and not before.type:
         yield from ((subject, state.predicate, name.name) for subject in state.subjects if subject != name.name)
@@ -605,7 +612,7 @@ def _possessive(tokens: list[str], owner: str, name: str, owning: bool) -> Itera
         yield name, "of", owner
 
 
-def _in_brackets(tokens: list[str], before: NameAt, name: NameAt, state: _State) -> Iterator[Statement]:
+def _in_brackets(tokens: list[str], before: NameMention, name: NameMention, state: _State) -> Iterator[Statement]:
     """`X (born 4 May 1990)`. What else stands in brackets is an aside."""
     words = [word for word in tokens if word not in ("(", ",", "on", "in")]
     if name.type == "date" and words in (["born"], ["died"], ["b", "."], ["d", "."]) and state.free:

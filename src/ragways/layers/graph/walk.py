@@ -28,6 +28,7 @@ from ragways.layers.graph.csr import (
     among,
     begins,
     firsts,
+    largest,
     row_counts,
     rows_of,
 )
@@ -98,10 +99,8 @@ class GraphLinks(ABC):
         wanted = count, first, end
         if wanted not in self._strongest:
             strengths = self.strengths[first:end]
-            border = np.partition(strengths, -count)[-count] if 0 < count < len(strengths) else 0.0
-            above = np.flatnonzero(strengths > border) + first
-            equal = np.flatnonzero(strengths == border) + first if border > 0 else above[:0]
-            self._strongest[wanted] = np.concatenate([above, equal[: max(0, count - len(above))]])
+            best = largest(strengths, count)
+            self._strongest[wanted] = best[strengths[best] > 0] + first
         return self._strongest[wanted]
 
     @cached_property
@@ -397,9 +396,7 @@ class Reached:
         nodes = np.concatenate([self.nodes[here], others])
         mass = np.concatenate([self.mass[here], self.beyond * self.links.strengths.take(others)])
         able = np.flatnonzero(mass >= minimum)
-        if count < len(able):
-            able = able[mass[able] >= np.partition(mass[able], -count)[-count]]
-        best = able[np.lexsort((nodes[able], -mass[able]))][:count]
+        best = able[largest(mass[able], count, nodes[able])]
         return nodes[best], mass[best]
 
     def of(self, nodes: Ints) -> Floats:
@@ -649,7 +646,7 @@ class _Side:
         if node not in self._known:
             nodes, weights = self._links.neighbours(node)
             nearer = np.flatnonzero(self.distance[nodes] == self.distance[node] - 1)
-            nearer = nearer[np.lexsort((nodes[nearer], -weights[nearer]))][:CANDIDATES]
+            nearer = nearer[largest(weights[nearer], CANDIDATES)]
             found = [
                 (weight + float(weights[at]), (*way, node))
                 for at in nearer
@@ -660,8 +657,7 @@ class _Side:
 
 
 def _joined(links: GraphLinks, sides: tuple[_Side, _Side], met: Ints, limit: int) -> list[tuple[int, ...]]:
-    if len(met) > CANDIDATES:
-        met = met[np.lexsort((met, -links.strengths.take(met)))][:CANDIDATES]
+    met = met[largest(links.strengths.take(met), CANDIDATES)]
     found: list[Way] = []
     for node in met.tolist():
         first, second = (side.ways(node, limit) for side in sides)
