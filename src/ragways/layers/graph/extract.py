@@ -26,7 +26,7 @@ from ragways.layers.graph.names import (
     split_title,
     veto_hash,
 )
-from ragways.layers.graph.rules import Entity, PassageFacts, Relation, structure_facts, text_facts
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation, about, structure_facts, text_facts
 from ragways.layers.known_names import KnownNames
 from ragways.store.database import connect
 from ragways.store.source import Source, SourcePassage
@@ -229,7 +229,8 @@ class _Mention(NamedTuple):
 
 def rule_facts(source: Source, known: KnownNames, *, text: bool = True) -> list[FactsOfChunk]:
     """What rules find, a chunk each; without `text`, in links, boxes and tables alone."""
-    ways = [structure_facts(source, known), *([text_facts(source, known)] if text else [])]
+    own = about(source)
+    ways = [structure_facts(source, known, own), *([text_facts(source, known, own)] if text else [])]
     return [[(RULES, facts) for facts in each] for each in zip(*ways, strict=True)]
 
 

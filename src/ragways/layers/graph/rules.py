@@ -104,8 +104,6 @@ class PassageFacts:
     def from_json(cls, text: str) -> PassageFacts:
         """Read what `to_json` wrote, cut to bounds; ValueError when it is something else."""
         data = json.loads(text)
-        if not isinstance(data, Mapping):
-            raise ValueError("not stored facts: no object")
         try:
             entities = [
                 Entity(str(name), str(type), str(text), tuple(map(str, aliases)), int(count))
@@ -185,14 +183,6 @@ def small_title(source: Source) -> str:
     return fold(title) if small > large else ""
 
 
-def type_of(source: Source) -> str:
-    """What an article is about: the word in its title's brackets, what its first sentence says, else its box."""
-    _, ending = split_title(source.title)
-    last = ending.split()[-1].casefold() if ending else ""
-    kinds = [kind for _, _, kind, _ in source.boxes if kind]
-    return (last if coarse(last) else "") or type_of_sentence(_lead(source)) or type_of_box(kinds, source.boxes)
-
-
 def _lead(source: Source) -> str:
     """The first sentence that stands in no box."""
     boxes = sorted((box[:2] for box in source.boxes), reverse=True)
@@ -206,8 +196,16 @@ def _lead(source: Source) -> str:
 
 
 def document_type(source: Source) -> str:
-    """What a document is about, as others know it: nothing for a redirect, a term where it writes its title small."""
-    return "" if source.redirect else type_of(source) or ("term" if small_title(source) else "")
+    """What a document is about, as others know it: the word in its title's brackets, what its first sentence says, else
+    its box; a term where it writes its title small. Nothing for a redirect.
+    """
+    if source.redirect:
+        return ""
+    _, ending = split_title(source.title)
+    last = ending.split()[-1].casefold() if ending else ""
+    kinds = [kind for _, _, kind, _ in source.boxes if kind]
+    found = (last if coarse(last) else "") or type_of_sentence(_lead(source)) or type_of_box(kinds, source.boxes)
+    return found or ("term" if small_title(source) else "")
 
 
 def about(source: Source) -> Entity:
@@ -216,10 +214,11 @@ def about(source: Source) -> Entity:
     return Entity(source.title, document_type(source), _lead(source)[:400], (base,) if base else ())
 
 
-def structure_facts(source: Source, known: KnownNames) -> list[PassageFacts]:
-    """What links, boxes and tables say, a chunk each: facts that need neither names nor a model."""
+def structure_facts(source: Source, known: KnownNames, own: Entity) -> list[PassageFacts]:
+    """What links, boxes and tables say, a chunk each: facts that need neither names nor a model. `own`: as `about` has
+    it.
+    """
     found = []
-    own = about(source)
     links, boxes = InOrder(source.links), InOrder(source.boxes)
     sentences = InOrder(source.sentences)
     header: Sequence[str] = ()
@@ -271,33 +270,13 @@ def _description(source: Source, sentence: Span) -> str:
     return source.text[start : min(end, start + LONGEST_TEXT)]
 
 
-def text_facts(source: Source, known: KnownNames) -> list[PassageFacts]:
+def text_facts(source: Source, known: KnownNames, own: Entity) -> list[PassageFacts]:
     """What the sentences state, a chunk each."""
     linked = {fold(source.text[start:end]): _article(target) for start, end, target in reversed(source.links)}
     links = InOrder(source.links)
     sentences = InOrder([(*span, _mentions(source, span, links, linked, known)) for span in source.sentences])
-    type = document_type(source)
-    topic = Topic(source.title, coarse(type), type)
-    return [
-        _facts(
-            source,
-            [((start, end), mentions) for start, end, mentions in sentences.within(passage.start, passage.end)],
-            topic,
-        )
-        for passage in source.passages
-    ]
-
-
-def _titles(
-    source: Source,
-    span: Span,
-    linked: Mapping[str, str],
-    known: KnownNames,
-) -> Iterator[NameMention]:
-    text = source.text
-    for low, high, titles in known.titles.find(text, *span):
-        meant = _meant(titles, source, span, known)
-        yield NameMention(low, high, linked.get(fold(text[low:high])) or meant or text[low:high])
+    topic = Topic(source.title, coarse(own.type), own.type)
+    return [_facts(source, sentences.within(passage.start, passage.end), topic) for passage in source.passages]
 
 
 def _mentions(
@@ -308,7 +287,9 @@ def _mentions(
     end = min(end, start + LONGEST_SENTENCE)
     span = start, end
     found = [NameMention(low, high, _article(target)) for low, high, target in links.within(start, end)]
-    found += _titles(source, span, linked, known)
+    for low, high, titles in known.titles.find(text, start, end):
+        meant = linked.get(fold(text[low:high])) or _meant(titles, source, span, known)
+        found.append(NameMention(low, high, meant or text[low:high]))
     titled = {(mention.start, mention.end) for mention in found}
     capitals = islice(capital_names(text, start, end, known.words), 2 * NAMES_IN_SENTENCE)
     for low, high in (*capitals, *quoted_names(text, start, end)):
@@ -362,12 +343,13 @@ def _meant(titles: tuple[str, ...], source: Source, span: Span, known: KnownName
     return plain[0] if len(plain) == 1 else ""
 
 
-def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]], topic: Topic) -> PassageFacts:
+def _facts(source: Source, sentences: Sequence[tuple[int, int, list[NameMention]]], topic: Topic) -> PassageFacts:
     counts: Counter[tuple[str, str]] = Counter()
     relations: list[Relation] = []
     aliases: dict[str, set[str]] = {}
     guesses: dict[str, Counter[str]] = {}
-    for span, mentions in sentences:
+    for start, end, mentions in sentences:
+        span = start, end
         for mention in mentions:
             counts[mention.name, mention.type] += 1
             if not mention.type and (kind := kind_around(source.text, mention.start, mention.end)):
@@ -377,15 +359,11 @@ def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]], topi
         relations += _relations(source, span, mentions, topic)
     return PassageFacts(
         tuple(
-            Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count, _guess(guesses, name))
+            Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count, decided(guesses.get(name, {})))
             for (name, type), count in counts.items()
         ),
         tuple(relations),
     )
-
-
-def _guess(guesses: Mapping[str, Counter[str]], name: str) -> str:
-    return decided(guesses[name]) if name in guesses else ""
 
 
 def _relations(source: Source, span: Span, mentions: list[NameMention], topic: Topic) -> Iterator[Relation]:

@@ -274,9 +274,7 @@ class EntityTexts:
         own = np.flatnonzero(arrays.naming_own[places])
         documents = arrays.documents[arrays.document_of(arrays.naming_chunks[places[own]])].tolist()
         of = dict(zip(np.repeat(numbers, counts)[own].tolist()[::-1], documents[::-1], strict=True))
-        query = "SELECT number, title FROM documents WHERE number IN (SELECT value FROM json_each(?))"
-        with store_errors(self._store.path):
-            titles = dict(self._store.db.execute(query, (json.dumps(list(set(of.values()))),)).fetchall())
+        titles = _of_documents(self._store, "title", set(of.values()))
         return {entity: titles[number] for entity, number in of.items() if number in titles}
 
 
@@ -328,7 +326,7 @@ class RelationTexts:
                 ):
                     stated[number].append(row)
         quoted = {row[0] for some in stated.values() for row in some if row[7] >= 0}
-        texts = self._texts(quoted if described else ())
+        texts = _of_documents(self._store, "text", quoted) if described else {}
         found = {}
         for number, some in stated.items():
             if some:
@@ -364,11 +362,6 @@ class RelationTexts:
             entity: {self._arrays.text(name): next(shared) or len(some) > 1 for name in some}
             for entity, some in zip(entities.tolist(), names, strict=True)
         }
-
-    def _texts(self, documents: Collection[int]) -> dict[int, str]:
-        query = "SELECT number, text FROM documents WHERE number IN (SELECT value FROM json_each(?))"
-        with store_errors(self._store.path):
-            return dict(self._store.db.execute(query, (json.dumps(list(documents)),)).fetchall())
 
 
 class ChunkIds:
@@ -408,6 +401,13 @@ class ChunkIds:
                     if row is not None and begin + row[0] < end:
                         found[id] = begin + row[0]
         return found
+
+
+def _of_documents(store: Store, column: str, numbers: Collection[int]) -> dict[int, str]:
+    """A column of these documents, by number."""
+    query = f"SELECT number, {column} FROM documents WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608
+    with store_errors(store.path):
+        return dict(store.db.execute(query, (json.dumps(list(numbers)),)).fetchall())
 
 
 def rows_with(store: Store, query: str, wanted: Sequence[Row], *more: object) -> list[Row]:

@@ -7,7 +7,7 @@ index still needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -38,32 +38,28 @@ async def fold_view(
 ) -> None:
     """Bring the view up to date, or make it. `apart`: names that are never merged."""
     settings = use.settings_of("graph", GraphSettings)
-    common = _common(use)
-    merging = Merging(apart)
-    before: tuple[Entries, GraphArrays, NameWords] | None = None
-    documents: frozenset[int] = frozenset()
+    common = use.lexicon.common if use.lexicon is not None else lambda _: False
+    merging, before, documents = Merging(apart), None, frozenset[int]()
     if change is not None and not settings.near and merging == merging_of(view):
-        graph = GraphArrays.load(view)
-        before = Entries.of(graph, view), graph, NameWords.load(view)
-    if change is not None and before is not None and _MANY * len(change.added) <= len(before[1].documents):
-        entries, documents = before[0].fold(store, change, merging, common)
-    else:
-        before = None
-        rows = RowColumns.read(store, None, common)
+        before = GraphArrays.load(view)
+    if change is None or before is None or _MANY * len(change.added) > len(before.documents):
+        before, rows = None, RowColumns.read(store, None, common)
         if settings.near and "vectors" in use.layers:
             merging = Merging(apart, await _near(store, settings, use))
         entries = Entries.make(rows, merging)
+    else:
+        entries, documents = Entries.of(before, view).fold(store, change, merging, common)
     arrays = entries.save(view)
     save_json(view / _MERGING, {"apart": sorted(merging.apart), "near": merging.near})
     strengths = Strengths.of(arrays)
     strengths.save(view)
-    words = NameWords.of(arrays, None if before is None else (before[2], before[1]))
+    words = NameWords.of(arrays, None if before is None else (NameWords.load(view), before))
     words.save(view)
     if "vectors" in use.layers and (settings.vectors != "none" or settings.relation_vectors):
         touched = None
         if before is not None:
-            gone, here = before[1].ids(named_in(before[1], documents)), named_in(arrays, documents)
-            touched = np.union1d(list(arrays.numbers(gone).values()), here).astype(np.int64)
+            gone, here = arrays.numbers(before.ids(named_in(before, documents))), named_in(arrays, documents)
+            touched = np.union1d(list(gone.values()), here).astype(np.int64)
         shown = StoredGraph(arrays, store, strengths=strengths, words=words)
         await save_vectors(view, shown, settings, use, store.meta()["embedder"], touched)
 
@@ -73,10 +69,6 @@ def merging_of(view: Path) -> Merging:
     found: Mapping[str, list[list[str]]] = load_json(view / _MERGING)
     apart, near = ([(one, other) for one, other in found[name]] for name in ("apart", "near"))
     return Merging(frozenset(apart), tuple(near))
-
-
-def _common(use: Use) -> Callable[[str], bool]:
-    return (lambda _: False) if use.lexicon is None else use.lexicon.common
 
 
 async def _near(store: Store, settings: GraphSettings, use: Use) -> tuple[tuple[str, str], ...]:
