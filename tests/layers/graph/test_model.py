@@ -16,7 +16,7 @@ from ragways.core.trace import Budget, spending
 from ragways.layers.graph.layer import GRAPH, VETO, split
 from ragways.layers.graph.model import PASSAGES_IN_PACK, packs, plain, read_facts
 from ragways.layers.graph.names import veto_hash
-from ragways.layers.layer import Sample, Use
+from ragways.layers.layer import CheckContext, Sample, Use
 from ragways.layers.lexicon import Lexicon
 from ragways.layers.settings import GraphSettings
 from ragways.models.call import Call
@@ -65,11 +65,14 @@ class Index:
                     batch.put_facts("graph", source.number, facts, GRAPH.tables, MADE)
         return sorted(done)
 
-    def used(self) -> Mapping[str, set[str]]:
-        view = self.folder / f"view{self.store.generation}"
-        view.mkdir()
+    def view(self) -> Path:
+        view = self.folder / f"views{self.store.generation}" / GRAPH.name
+        view.mkdir(parents=True)
         asyncio.run(GRAPH.fold(view, self.store, None, self.use))
-        return GRAPH.used(self.store, view, self.use)
+        return view
+
+    def used(self) -> Mapping[str, set[str]]:
+        return GRAPH.used(self.store, self.view(), self.use)
 
     def relations(self) -> set[tuple[str, str, str, str]]:
         return set(self.store.facts("relations", "subject, predicate, object, way"))
@@ -344,6 +347,15 @@ def test_a_split_has_the_documents_read_again_that_it_concerns_and_erasing_spare
     assert index.used()[VETO] == {hash}
     index.run({"Oriel Tamsett": ""})
     assert index.used()[VETO] == set()
+
+
+def test_a_view_that_is_not_made_of_its_rows_is_reported(made: Any) -> None:
+    index = made()
+    index.run(PEOPLE)
+    context = CheckContext(index.store, None, index.view().parent)
+    assert [found.name for found in GRAPH.check(context) if found.severity == "error"] == []
+    index.store.db.execute("DELETE FROM mentions WHERE name = 'saltrey'")
+    assert "graph: arrays that are not made of the rows" in {found.name for found in GRAPH.check(context)}
 
 
 def test_facts_of_every_model_are_used_as_long_as_their_passages_are_there(made: Any) -> None:

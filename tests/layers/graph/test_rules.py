@@ -106,21 +106,6 @@ def test_acronyms_with_their_long_form() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("died 11 November 875", ["0875-11-11"]),
-        ("on February 11, 1883", ["1883-02-11"]),
-        ("since January 1960", ["1960-01"]),
-        ("in 1963 and 1,850 km", ["1963"]),
-        ("2024-05-06", ["2024-05-06"]),
-        ("no 12345 here", []),
-    ],
-)
-def test_dates(text: str, found: list[str]) -> None:
-    assert [date.iso for _, _, date in dates.find(text)] == found
-
-
 def test_signs_of_quantities_are_words() -> None:
     text = "It rose by 4% to $4."
     names = [name for _, _, name in quantities(text, 0, len(text))]

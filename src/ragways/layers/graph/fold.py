@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ragways.layers.files import load_arrays, save_arrays
 from ragways.layers.graph.csr import WIDE, GraphArrays, Ints, Mask, Small, among, begins, firsts, owners, sums
 from ragways.layers.graph.resolve import (
+    ROWS,
     Columns,
     Meaning,
     Merging,
@@ -239,11 +240,12 @@ class Entries:
         documents["chunks"] = np.diff(graph.first_chunk).astype(np.int32)
         documents |= {name: rest[f"document_{name}"] for name in _HEAD}
         names = Names(graph.names, graph.letters, graph.letter_begins, graph.everyday)
-        none = RowColumns.nothing()
-        acronyms = {name: rest[f"acronym_{name}"] for name in none.acronyms}
+        acronyms = {name: rest[f"acronym_{name}"] for name in ROWS["acronyms"]}
+        none = np.zeros(0, np.int32)
+        mentions, relations = (dict.fromkeys(ROWS[table], none) for table in ("mentions", "relations"))
         relation, alias = owners(graph.stating_begins), owners(graph.alias_begins)
         return cls(
-            RowColumns(documents, none.mentions, none.relations, acronyms, names, graph.predicates),
+            RowColumns(documents, mentions, relations, acronyms, names, graph.predicates),
             Meaning(graph.final, graph.articles),
             graph.codes,
             {

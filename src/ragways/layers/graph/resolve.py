@@ -16,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.types import content_hash
 from ragways.layers.graph.csr import CODES, UNSIGNED, Hashes, Ints, Mask, Small, among, place_in, places_in
 from ragways.layers.graph.names import coarse, fold, hash_of, plain_name, split_title
 from ragways.store.store import Store
@@ -24,13 +23,13 @@ from ragways.store.store import Store
 Columns = dict[str, NDArray[Any]]
 _TYPES = {"number": np.int64, "weight": np.int64, "kind": np.int8, "meant": np.int8, "subject_kind": np.int8,
           "object_kind": np.int8, "several": np.bool_}  # fmt: skip
-_TABLES = (
-    ("number", "chunks", "title", "redirect", "base", "ending", "kind", "several"),
-    ("document", "chunk", "name", "kind", "meant", "spelled", "short", "count"),
-    ("document", "chunk", "subject", "subject_kind", "predicate", "object", "object_kind", "weight"),
-    ("document", "name", "short"),
-)
-"""Columns of documents, mentions, relations and acronyms."""
+ROWS = {
+    "documents": ("number", "chunks", "title", "redirect", "base", "ending", "kind", "several"),
+    "mentions": ("document", "chunk", "name", "kind", "meant", "spelled", "short", "count"),
+    "relations": ("document", "chunk", "subject", "subject_kind", "predicate", "object", "object_kind", "weight"),
+    "acronyms": ("document", "name", "short"),
+}
+"""Tables of rows, with their columns."""
 _NAMED = frozenset({"name", "spelled", "subject", "object", "short", "title", "redirect", "base", "ending"})
 """Columns that refer to names; -1 is no name."""
 
@@ -162,9 +161,9 @@ class RowColumns:
             table.append((number, chunks[number], name_of(title), name_of(redirect) if redirect else -1, *ends))
         table.sort()
         known = {row[0]: at for at, row in enumerate(table)}
-        docs = _columns(_TABLES[0], table)
+        docs = _columns(ROWS["documents"], table)
         mentions = _columns(
-            _TABLES[1],
+            ROWS["mentions"],
             (
                 (known[number], chunk, names[name], CODES.get(kind, 0), CODES.get(meant, 0), name_of(spelling),
                  name_of(_short(spelling)), count)
@@ -175,7 +174,7 @@ class RowColumns:
             ),
         )  # fmt: skip
         relations = _columns(
-            _TABLES[2],
+            ROWS["relations"],
             (
                 (known[number], chunk, names[one], CODES.get(kind, 0), predicates[how], names[other],
                  CODES.get(its, 0), weight)
@@ -187,7 +186,7 @@ class RowColumns:
             ),
         )  # fmt: skip
         acronyms = _columns(
-            _TABLES[3],
+            ROWS["acronyms"],
             sorted(
                 (known[number], names[name], names[short])
                 for number, name, short, reason in store.facts(
@@ -200,15 +199,6 @@ class RowColumns:
         hashes, numbers = Names.of(predicates, lambda _: False)
         made = cls(docs, mentions, relations, acronyms, ordered, hashes.hashes)
         return made.renumbered(names=places, predicates=numbers)
-
-    @classmethod
-    def nothing(cls) -> Self:
-        """No rows."""
-        none = np.zeros(0, np.int32)
-        documents, mentions, relations, acronyms = (dict.fromkeys(table, none) for table in _TABLES)
-        hashes = np.zeros(0, np.uint64)
-        names = Names(hashes, np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.bool_))
-        return cls(documents, mentions, relations, acronyms, names, hashes)
 
     def head(self) -> Self:
         """Without the rows of mentions and relations."""
@@ -322,11 +312,6 @@ class Merging:
 
     apart: frozenset[tuple[str, str]] = frozenset()
     near: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def key(self) -> str:
-        """Changes when something is decided otherwise."""
-        return content_hash(repr(sorted(self.apart)), repr(self.near)) if self.apart or self.near else ""
 
 
 # What names mean
