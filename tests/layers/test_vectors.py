@@ -22,7 +22,7 @@ from ragways.core.types import content_hash
 from ragways.layers import sketches as under_test
 from ragways.layers.layer import Scored
 from ragways.layers.sketches import is_exact, near_rows, sketches
-from ragways.layers.vectors import VECTORS, ChunkVectors, StoredVectors, best, check_lengths, recall
+from ragways.layers.vectors import VECTORS, ChunkVectors, StoredVectors, best, recall
 from ragways.store.packed import STEPS, PackedRows, integers
 from ragways.store.store import chunk_id, number_of, path_of, place_of
 from tests.fakes import WordHashes
@@ -123,10 +123,10 @@ def test_places_sizes_openings_and_a_part(made, chance, dead: int):
     assert vectors.ids == ids
     assert len(vectors) == len(ids)
     places = vectors.places([*ids, "article:77777:s0:p0:c0", "window:3"])
-    assert [places[id] for id in ids] == vectors.in_order().tolist()
+    assert [places[id] for id in ids] == vectors.in_order.tolist()
     assert len(places) == len(ids)
     in_order = sorted(range(len(keys)), key=keys.__getitem__)
-    assert np.array_equal(vectors.matrix[vectors.in_order()], PackedRows.of(rows)[in_order])
+    assert np.array_equal(vectors.matrix[vectors.in_order], PackedRows.of(rows)[in_order])
     numbers = sorted({document for document, _ in keys})
     assert vectors.sizes([f"article:{document}" for document in [*numbers, 77777]]) == {
         f"article:{document}": sum(key[0] == document for key in keys) for document in numbers
@@ -313,7 +313,7 @@ def test_a_fold_answers_as_made_from_the_same_rows(steps: bool, data: st.DataObj
                 assert vectors.search(each, k) == made.search(each, k)
                 assert steps or vectors.search(each, k) == expected(runs, each, k)
         assert vectors.ids == made.ids
-        assert vectors.matrix[vectors.in_order()].tolist() == made.matrix[made.in_order()].tolist()
+        assert vectors.matrix[vectors.in_order].tolist() == made.matrix[made.in_order].tolist()
         assert runs.findings() == []
         runs.close()
 
@@ -391,23 +391,7 @@ def test_a_check_finds_what_does_not_hold(runs: LayerRuns):
         with runs.store.batch() as batch:
             batch.remove(number("1.txt"))
             put(batch, document("other.txt", "a text"))
-        for file in (rows_file(runs), min(rows_file(runs).parent.glob("sketches-*"))):
-            content = bytearray(file.read_bytes())
-            content[5] ^= 64
-            file.write_bytes(content)
         assert {finding.name for finding in runs.findings()} == {
             "chunks without a vector",
             "vectors of chunks that are not there",
-            "sketches of other vectors",
-            "vectors: vectors not of length 1",
         }
-
-
-def test_a_check_of_other_vectors():
-    matrix = PackedRows.of(np.eye(3, 8, dtype=np.float32))
-    assert not [*check_lengths("windows", ["a", "b", "c"], matrix, "cure")]
-    assert [each.name for each in check_lengths("windows", ["a"], matrix, "cure")] == ["windows: rows and ids differ"]
-    packed = matrix.packed.copy()
-    packed[1, -4:] = np.array([np.nan], "<f4").view(np.int8)
-    [finding] = check_lengths("windows", ["a", "b", "c"], PackedRows(packed), "cure")
-    assert (finding.name, finding.example) == ("windows: vectors that are no numbers", "b")

@@ -41,19 +41,16 @@ class Slow:
         near = layer.nearness(g.question)
         self.q_window = [float(x) for x in near.windows]
         self.q_sentence = [float(x) for x in near.sentences]
-        self.count = len(layer.windows.ids)
+        self.count = len(layer)
         self.S: list[int] = []
         self.path: list[int] = []
         self.end = ""
 
     def children(self, c: int) -> list[int]:
-        first, end, _ = self.g.windows.window_at[c]
-        return list(range(first, end))
+        return list(self.g.windows.sentences_of(c))
 
     def edges(self, c: int) -> dict[int, float]:
-        to_own, sims_own = self.g.windows.within.of(c)
-        to_other, sims_other = self.g.windows.across.of(c)
-        return {int(n): float(s) for n, s in [*zip(to_own, sims_own), *zip(to_other, sims_other)]}  # noqa: B905
+        return dict(self.g.windows.neighbours(c))
 
     def seen(self, c: int) -> bool:
         return any(self.g.window_texts[c] == self.g.window_texts[p] for p in self.path)
@@ -137,7 +134,7 @@ def slow_average(w: Slow, most: int, least: int) -> None:
             return (w.q_window[c] + w.q_window[n] + available[n]) / 3
 
         def of_sentence(s: int, c: int = c) -> float:
-            return (w.q_window[c] + w.q_sentence[s] + float(layer.sentences.matrix[s] @ layer.windows.matrix[c])) / 3
+            return (w.q_window[c] + w.q_sentence[s] + float(layer.sentences[s] @ layer.windows[c])) / 3
 
         if len(w.S) >= least and max(of_sentence(s) for s in w.S) > max(of_window(n) for n in available):
             w.end = "beaten"
@@ -160,11 +157,11 @@ def slow_centroid(w: Slow, most: int, q: list[float], points: np.ndarray) -> Non
 
 def slow_3d(w: Slow, most: int, least: int) -> None:
     layer = w.g.windows
-    slow_centroid(w, most, layer.projection.apply(w.g.question).tolist(), layer.projection.apply(layer.windows.matrix))
+    slow_centroid(w, most, layer.projection.apply(w.g.question).tolist(), layer.projection.apply(layer.windows))
 
 
 def slow_full(w: Slow, most: int, least: int) -> None:
-    slow_centroid(w, most, w.g.question.astype(np.float64).tolist(), np.asarray(w.g.windows.windows.matrix))
+    slow_centroid(w, most, w.g.question.astype(np.float64).tolist(), np.asarray(w.g.windows.windows))
 
 
 def slow_guided(w: Slow, most: int, least: int) -> None:
@@ -261,8 +258,8 @@ def test_a_traversal_does_what_its_formulas_say(name, seed, level, documents, ed
     WALKS[name][1](slow, most, least)
     hits, trace = walk(name, g, most=most, least=least)
     path = [visited.window for visited in path_of(trace).windows]
-    assert path == [g.windows.windows.ids[c] for c in slow.path]
-    assert [hit.piece.id for hit in hits.items] == [g.windows.sentences.ids[s] for s in slow.S]
+    assert path == [*map(g.windows.window_id, slow.path)]
+    assert [hit.piece.id for hit in hits.items] == [*map(g.windows.sentence_id, slow.S)]
     assert end_of(trace) == slow.end
     # Windows once, sentences once, and no more than was asked for.
     assert len(set(path)) == len(path)
@@ -295,7 +292,8 @@ def test_hits_are_sentences_in_the_order_of_the_walk(name: str):
         assert document is not None
         assert document.text[piece.start : piece.end] == piece.text
         assert piece.tokens > 0
-        assert found.score == float(near.sentences[g.windows.sentences.ids.index(piece.id)])
+        rows = [row for row in range(len(near.sentences)) if g.windows.sentence_id(row) == piece.id]
+        assert [found.score] == near.sentences[rows].tolist()
         assert found.note.split(" → ") == [visited.window for visited in path[: found.rank]]
     assert [id for visited in path for id in visited.sentences] == [hit.piece.id for hit in hits.items]
 
@@ -322,7 +320,7 @@ def test_the_model_takes_two_hops_and_stops():
     near, layer = g.windows.nearness(g.question), g.windows
     anchor = int(near.windows.argmax())
     best = sorted((n for n, _ in layer.neighbours(anchor)), key=lambda n: -near.windows[n])
-    assert (path[1].window, path[1].why) == (layer.windows.ids[best[1]], "model scripted")
+    assert (path[1].window, path[1].why) == (layer.window_id(best[1]), "model scripted")
     assert path[1].similarity == pytest.approx(near.windows[best[1]], abs=1e-5)
     shown = [call.messages[-1].content for call in model.calls]
     assert "question" in shown[0]
@@ -423,7 +421,7 @@ def test_a_traversal_of_a_real_layer_does_what_its_formulas_say(name: str, resou
         slow = Slow(real_graph(resources, question))
         WALKS[name][1](slow, 15, 5 if name == "basic-retrieval" else 8)
         hits = asyncio.run(WALKS[name][0](resources)(Query(question)))
-        assert [hit.piece.id for hit in hits.items] == [slow.g.windows.sentences.ids[s] for s in slow.S]
+        assert [hit.piece.id for hit in hits.items] == [*map(slow.g.windows.sentence_id, slow.S)]
 
 
 @pytest.mark.parametrize("paradigm", PARADIGMS, ids=lambda paradigm: paradigm.name)

@@ -151,7 +151,7 @@ def known_diagnosis(index: Index) -> Diagnosis:
 def _vectors(index: Index) -> tuple[PackedRows, NDArray[np.int64]]:
     """All vectors of chunks, and the order of their rows."""
     vectors = cast("ChunkVectors", index.vectors)
-    return vectors.matrix, vectors.in_order()
+    return vectors.matrix, vectors.in_order
 
 
 def _structure(index: Index, seed: int, wedges: int) -> Structural:

@@ -40,9 +40,9 @@ def save_array(path: Path, array: NDArray[Any]) -> None:
             raise StoreFailed(f"{path} was not written whole", "check the disk and its room, then run again")
 
 
-def load_array(path: Path, *, mapped: bool = True) -> NDArray[Any]:
+def load_array(path: Path) -> NDArray[Any]:
     """An array, mapped into memory so that processes share it."""
-    array: NDArray[Any] = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     return array
 
 

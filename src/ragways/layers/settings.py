@@ -12,10 +12,6 @@ from ragways.core.section import Section
 class LayerSettings(Section):
     """The settings of a layer; of one that has none, this itself."""
 
-    def for_sample(self) -> Self:
-        """The same for a sample that a plan tries the layer on: there is no model, and nothing may be paid for."""
-        return self
-
 
 class WindowSettings(LayerSettings):
     """Windows of sentences, and the edges between them."""
@@ -68,9 +64,6 @@ class GraphSettings(LayerSettings):
             raise ValueError("graph.method is import, but graph.file names no file of triples")
         return self
 
-    def for_sample(self) -> Self:
-        return self.model_copy(update={"method": "rules"})
-
 
 class CommunitySettings(LayerSettings):
     """How communities and their reports are made."""
@@ -84,6 +77,3 @@ class CommunitySettings(LayerSettings):
     tokens: int = Field(2000, ge=100, description="input of one report at most, besides the prompt")
     resolution: float = Field(1.0, ge=0.01, description="of Leiden: more makes smaller communities")
     seed: int = Field(0, ge=0, description="of Leiden")
-
-    def for_sample(self) -> Self:
-        return self.model_copy(update={"method": "rules"})

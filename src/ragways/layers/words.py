@@ -83,12 +83,6 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(all_terms(text)))
 
 
-def english_terms(text: str) -> tuple[str, ...]:
-    """Its words as texts in English have them."""
-    rest, more = unspaced_words(text)
-    return tuple(dict.fromkeys([*_analyzer(*_ENGLISH).analyze(rest), *more]))
-
-
 def sure_terms(text: str) -> tuple[str, ...]:
     """Those of its words that any longer text has too, of whatever language that is; each once, in order. No language
     leaves them out as stop words.

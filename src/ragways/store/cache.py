@@ -317,12 +317,6 @@ def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
                 yield f"{table}: {row[-3].decode(errors='replace')}"
 
 
-def cached_vectors(db: sqlite3.Connection) -> Iterator[tuple[str, str, bytes]]:
-    """Embedder, hash and packed vector of all that are in a work cache."""
-    query = "SELECT name, hash, vector FROM vectors JOIN embedders ON number = embedder"
-    yield from ((name, hash, bytes(vector)) for name, hash, vector in db.execute(query))
-
-
 def _summed(*values: str | bytes) -> tuple[str | bytes | int, ...]:
     """A row with its checksum."""
     return (*values, _sum(values))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import sqlite3
@@ -20,10 +19,6 @@ from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 WAIT_SECONDS = 5.0
 SYNCHRONOUS = "FULL"
 """What was paid for must survive a power cut; commits are few, so syncing each costs little."""
-_PAGE_CACHE = 1 << 30
-"""Bytes of the file that a writer holds in memory at most. A build asks its tables for names all the time, and a page
-that is not held is looked for in a log that grows with the build: three times slower at a gigabyte.
-"""
 _SHARED = 1 << 16
 REBUILD = "build it again with: ragways index --rebuild PATH"
 _TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
@@ -126,29 +121,6 @@ def _forget(db: sqlite3.Connection, name: str) -> None:
         db.create_function(name, 1, None)
 
 
-class Beside:
-    """Other databases that a connection reads in its own queries, as long as a transaction lasts."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._names: list[str] = []
-
-    def read(self, path: Path) -> str | None:
-        """What the tables of this one have before their names; None where SQLite reads no further file."""
-        if len(self._names) >= self._db.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED):
-            return None
-        name = f"beside_{len(self._names)}"
-        with store_errors(path):
-            self._db.execute(f"ATTACH ? AS {name}", (str(path.resolve()),))
-        self._names.append(name)
-        return name
-
-    def leave(self) -> None:
-        """Close them all: when the transaction has ended, for before it cannot be done."""
-        while self._names:
-            self._db.execute(f"DETACH {self._names.pop()}")
-
-
 @contextmanager
 def new_database(path: Path) -> Iterator[sqlite3.Connection]:
     """A database written in one transaction into a folder that is a draft until it is renamed: so a journal would
@@ -194,29 +166,6 @@ def log_size(path: Path) -> int:
 def empty_log(db: sqlite3.Connection) -> bool:
     """Bring what was committed into the file; False where a reader still needs the file as it was."""
     return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-
-
-def descriptor_of(path: Path, *, write: bool = False) -> int:
-    """SQLite's own descriptor of the file of a database that is open, or one that can be written to: where a process
-    closes any descriptor of a file, the system frees all locks that SQLite holds on that file.
-    """
-    wanted = os.stat(path)
-    for number in sorted(int(name) for name in os.listdir("/dev/fd")):
-        try:
-            if os.path.samestat(os.fstat(number), wanted) and not (write and _is_read_only(number)):
-                return number
-        except OSError:
-            continue  # the descriptor that listed the folder
-    raise StoreBusy(f"{path} was replaced while it was opened", "try again")
-
-
-def _is_read_only(descriptor: int) -> bool:
-    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
-
-
-def page_cache() -> int:
-    """Bytes of pages that a writer may hold: a sixteenth of the memory there is, within bounds."""
-    return min(_PAGE_CACHE, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16)
 
 
 def _can_write(folder: Path) -> bool:

@@ -8,11 +8,12 @@ import numpy as np
 
 from ragways.core.types import Document
 from ragways.layers.settings import WindowSettings
-from ragways.layers.windows.edges import Nearest, Space, renewed_elsewhere, renewed_within
-from ragways.layers.windows.read import DocumentIds, StoredWindows, VectorRows
+from ragways.layers.windows.edges import Nearest, renewed_elsewhere, renewed_within
+from ragways.layers.windows.read import StoredWindows
 from ragways.layers.windows.sliding import slide
 from ragways.layers.windows.themes import DocumentThemes
-from ragways.store.packed import PackedRows
+from ragways.layers.windows.view import WindowArrays, WindowEdges
+from ragways.store.packed import pack
 from ragways.store.store import number_of
 
 DIMENSION = 16
@@ -61,40 +62,39 @@ def graph(seed: int, *, level: bool, documents: int = 4, longest: int = 8, edges
         sentences = [f"Sentence {rng.integers(words)}." for _ in range(rng.integers(1, longest + 1))]
         made.append((Document(f"d{number}", f"D{number}", " ".join(sentences), "text"), sentences))
     made.sort(key=lambda pair: number_of(pair[0].id))
-    window_ids: list[str] = []
-    window_at: list[tuple[int, int, int]] = []
+    spans: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
+    counts: list[tuple[int, int]] = []
+    parts: list[tuple[int, int, int]] = []
     window_texts: list[str] = []
-    sentence_ids: list[str] = []
-    sentence_at: list[tuple[int, int]] = []
     sentence_texts: list[str] = []
-    for number, (document, sentences) in enumerate(made):
-        offset, place = len(sentence_ids), 0
-        for n, (first, end) in enumerate(slide(len(sentences), WindowSettings())):
-            window_ids.append(f"{document.id}:w{n}")
-            window_at.append((first + offset, end + offset, number))
-            window_texts.append(" ".join(sentences[first:end]))
-        for n, sentence in enumerate(sentences):
-            sentence_ids.append(f"{document.id}:s0:p0:t{n}")
-            sentence_at.append((place, place + len(sentence)))
-            sentence_texts.append(sentence)
+    for _, sentences in made:
+        place, own = 0, slide(len(sentences), WindowSettings())
+        spans += own
+        counts.append((len(own), len(sentences)))
+        parts += [(0, 0, n) for n in range(len(sentences))]
+        window_texts += [" ".join(sentences[first:end]) for first, end in own]
+        sentence_texts += sentences
+        for sentence in sentences:
+            places.append((place, place + len(sentence)))
             place += len(sentence) + 1
-    matrix = PackedRows.of(vectors(rng, window_texts, level=level))
-    at = np.array(window_at, np.int32)
-    space, nothing = Space(matrix.packed, at[:, 2]), (Nearest.none(0, edges), np.zeros(0, np.int64))
-    numbers = np.array([number_of(document.id) for document, _ in made], np.int64)
-    windows = StoredWindows(
-        windows=VectorRows(window_ids, matrix),
-        sentences=VectorRows(sentence_ids, PackedRows.of(vectors(rng, sentence_texts, level=level))),
-        window_at=at,
-        sentence_at=np.array(sentence_at, np.int32),
-        window_same=first_rows(window_texts),
-        sentence_same=first_rows(sentence_texts),
-        within=renewed_within(space, *nothing),
-        across=renewed_elsewhere(space, *nothing),
-        by_theme=Nearest.none(len(made), 0),
-        documents=DocumentIds(numbers),
-        themes_in_store=lambda _: DocumentThemes((), "rule"),
+    arrays = WindowArrays(
+        numbers=np.array([number_of(document.id) for document, _ in made], np.int64),
+        counts=np.array(counts, np.int32),
+        themes=np.zeros((len(made), 4), np.int8),
+        windows=pack(vectors(rng, window_texts, level=level)),
+        window_marks=first_rows(window_texts),
+        spans=np.array(spans, np.int32),
+        sentences=pack(vectors(rng, sentence_texts, level=level)),
+        sentence_marks=first_rows(sentence_texts),
+        places=np.array(places, np.int32),
+        parts=np.array(parts, np.int32),
     )
+    space, nothing = arrays.window_space(), (Nearest.none(0, edges), np.zeros(0, np.int64))
+    joined = WindowEdges(
+        renewed_within(space, *nothing), renewed_elsewhere(space, *nothing), Nearest.none(len(made), 0)
+    )
+    windows = StoredWindows(arrays, joined, lambda _: DocumentThemes((), "rule"))
     index = KnownDocuments([document for document, _ in made])
     index.windows = windows
     return Graph(windows, index, vectors(rng, ["question"], level=level)[0], window_texts, sentence_texts)

@@ -101,16 +101,14 @@ class WindowRuns:
 
 def all_of(layer: StoredWindows) -> dict[str, object]:
     """All that a reader can tell of the windows, to the last bit."""
-    edges = {"within": layer.within, "across": layer.across, "by_theme": layer.by_theme}
+    edges = vars(layer.edges).items()
     return {
-        "documents": list(layer.documents),
-        "windows": list(layer.windows.ids),
-        "sentences": list(layer.sentences.ids),
-        "vectors": (layer.windows.matrix.packed.tobytes(), layer.sentences.matrix.packed.tobytes()),
-        "at": (layer.window_at.tolist(), layer.sentence_at.tolist()),
-        "same": (layer.window_same.tolist(), layer.sentence_same.tolist()),
+        "documents": layer.documents,
+        "windows": [*map(layer.window_id, range(len(layer)))],
+        "sentences": [*map(layer.sentence_id, range(len(layer.sentences)))],
+        "arrays": {name: array.tobytes() for name, array in vars(layer.arrays).items()},
         "themes": [layer.themes(id) for id in layer.documents],
-        "edges": {name: (each.to.tolist(), each.similarity.tobytes()) for name, each in edges.items()},
+        "edges": {name: (each.to.tolist(), each.similarity.tobytes()) for name, each in edges},
         "axes": layer.projection.axes.tobytes(),
         "left out": layer.left_out,
     }

@@ -48,10 +48,10 @@ class Nearest:
         """How many others a row has at most."""
         return int(self.to.shape[1])
 
-    def of(self, row: int) -> tuple[NDArray[np.int32], Floats]:
+    def of(self, row: int) -> list[tuple[int, float]]:
         """The rows that a row is joined to, best first, and how similar they are."""
-        there = self.to[row] >= 0
-        return self.to[row][there], self.similarity[row][there]
+        pairs = zip(self.to[row].tolist(), self.similarity[row].tolist(), strict=True)
+        return [(to, similar) for to, similar in pairs if to >= 0]
 
     def only(self, chosen: NDArray[np.bool_]) -> Nearest:
         """The chosen rows, numbered anew, with those of their neighbours that are chosen."""
@@ -115,14 +115,6 @@ def _factors(packed: NDArray[np.int8]) -> Floats:
 
 
 # Searching
-
-
-def nearest_elsewhere(space: Space, k: int, rows: Rows) -> Nearest:
-    """For each of these rows the k most similar of other groups."""
-    found = Nearest.none(len(space), k)
-    for some, first, similar in space.similarities(rows, range(len(space)) if k else range(0), space.group_spans(rows)):
-        _take_best(found, some, first, similar)
-    return Nearest(found.to[rows], found.similarity[rows])
 
 
 def renewed_within(space: Space, old: Nearest, places: Rows) -> Nearest:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from ragways.layers.settings import WindowSettings
 from ragways.store.sentences import sentence_rows
 from ragways.store.source import Source, Span
 from ragways.store.store import Store
 
+_AT_ONCE = 500
 SentencePart = tuple[int, int, int]
 """Section, paragraph and number of a sentence, as its id has them; −1 where it begins in no paragraph."""
 
@@ -60,6 +62,13 @@ def windowed_documents(store: Store, settings: WindowSettings, numbers: Iterable
             spans = tuple((start, end) for _, start, end in rows)
             parts = tuple(_part(path) for path, _, _ in rows)
             yield WindowedDocument(number, title, text, spans, tuple(slide(len(rows), settings)), parts)
+
+
+def batches(documents: Iterable[WindowedDocument]) -> Iterator[list[WindowedDocument]]:
+    """Documents some at a time, so that few of their texts are in memory at once."""
+    rest = iter(documents)
+    while some := list(islice(rest, _AT_ONCE)):
+        yield some
 
 
 def _part(path: str) -> SentencePart:

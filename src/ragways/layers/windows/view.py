@@ -6,9 +6,8 @@ is the same in every history.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,12 @@ from ragways.layers.files import load_array, load_json, save_array, save_json
 from ragways.layers.layer import Use
 from ragways.layers.settings import WindowSettings
 from ragways.layers.windows.edges import Nearest, Rows, Space, renewed_elsewhere, renewed_within
-from ragways.layers.windows.sliding import WindowedDocument, windowed_documents
+from ragways.layers.windows.sliding import WindowedDocument, batches, windowed_documents
 from ragways.layers.windows.themes import DocumentThemes, themes_in
 from ragways.store.store import Change, Store
 
 NAME = "windows"
 _HEAD = "view.json"
-_AT_ONCE = 500
-"""Documents whose texts are in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,12 @@ class WindowArrays:
         for field in fields(self):
             save_array(view / f"{field.name}.npy", getattr(self, field.name))
 
+    def only(self, chosen: NDArray[np.bool_]) -> WindowArrays:
+        """Those of the chosen documents."""
+        rows = (chosen, *(np.repeat(chosen, self.counts[:, column]) for column in (0, 1)))
+        named = ((name, some) for some, names in zip(rows, _COLUMNS, strict=True) for name in names)
+        return WindowArrays(**{name: getattr(self, name)[some] for name, some in named})
+
     @property
     def owners(self) -> NDArray[np.int32]:
         """The document of each window, by its place among documents."""
@@ -71,8 +74,12 @@ class WindowArrays:
         return Space(self.themes, np.arange(len(self.numbers), dtype=np.int32))
 
 
-_OF_WINDOWS = ("windows", "window_marks", "spans")
-_OF_SENTENCES = ("sentences", "sentence_marks", "places", "parts")
+_COLUMNS = (
+    ("numbers", "counts", "themes"),
+    ("windows", "window_marks", "spans"),
+    ("sentences", "sentence_marks", "places", "parts"),
+)
+"""What has a row for each document, window and sentence."""
 
 
 @dataclass(frozen=True)
@@ -118,70 +125,53 @@ async def fold(view: Path, store: Store, change: Change | None, use: Use) -> Non
     made = {"settings": settings.model_dump(), "embedder": meta["embedder"], "dimension": dimension}
     before = head_of(view)
     left_out = before.pop("left_out", [])
-    if change is None or before != made:
-        old, edges, numbers, gone = (
-            _Gathered(dimension).arrays(),
-            WindowEdges.none(settings),
-            store.numbers(),
-            set[int](),
-        )
+    anew = change is None or before != made
+    if change is None or anew:
+        old, edges = _Gathered(dimension).arrays(), WindowEdges.none(settings)
+        numbers, gone = store.numbers(), set[int]()
     else:
         old, edges = WindowArrays.load(view), WindowEdges.load(view)
         numbers = sorted({*change.added, *left_out})
         gone = {*change.removed, *numbers}
-    maker = _Maker(store, use, settings)
-    fresh = await maker.arrays(numbers)
-    save_json(view / _HEAD, made | {"left_out": maker.left_out})
+    fresh, left_out = await _arrays_of(numbers, store, use, settings)
+    save_json(view / _HEAD, made | {"left_out": left_out})
     stay = ~np.isin(old.numbers, list(gone))
-    if change is not None and before == made and stay.all() and not len(fresh.numbers):
+    if not anew and stay.all() and not len(fresh.numbers):
         return
-    merged = _Merged(old, fresh, stay)
-    merged.arrays.save(view)
-    windows, themes = merged.arrays.window_space(), merged.arrays.theme_space()
+    arrays, documents, windows = _merged(old, fresh, stay)
+    arrays.save(view)
     WindowEdges(
-        renewed_within(windows, edges.within, merged.window_places),
-        renewed_elsewhere(windows, edges.across, merged.window_places),
-        renewed_elsewhere(themes, edges.by_theme, merged.document_places),
+        renewed_within(arrays.window_space(), edges.within, windows),
+        renewed_elsewhere(arrays.window_space(), edges.across, windows),
+        renewed_elsewhere(arrays.theme_space(), edges.by_theme, documents),
     ).save(view)
 
 
-class _Merged:
-    """What stays of the arrays before, and what is new, in the order of documents and places."""
-
-    def __init__(self, old: WindowArrays, fresh: WindowArrays, stay: NDArray[np.bool_]) -> None:
-        numbers = np.concatenate([old.numbers[stay], fresh.numbers])
-        counts = np.concatenate([old.counts[stay], fresh.counts])
-        order = np.argsort(numbers, kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        ends = np.cumsum(counts[order], axis=0, dtype=np.int64)
-        begins = (ends - counts[order])[place]
-        kept = int(stay.sum())
-        self.document_places: Rows = np.full(len(stay), -1, np.int64)
-        """For each document before, where it is now, or −1."""
-        self.document_places[stay] = place[:kept]
-        self.window_places: Rows = np.full(len(old.windows), -1, np.int64)
-        """The same for windows."""
-        parts: dict[str, NDArray[Any]] = {"numbers": numbers[order], "counts": counts[order]}
-        parts["themes"] = np.concatenate([old.themes[stay], fresh.themes])[order]
-        for column, names in enumerate((_OF_WINDOWS, _OF_SENTENCES)):
-            rows = np.repeat(stay, old.counts[:, column])
-            to = _runs(begins[:, column], counts[:, column])
-            size = int(rows.sum())
-            if names is _OF_WINDOWS:
-                self.window_places[rows] = to[:size]
-            for name in names:
-                before, new = getattr(old, name), getattr(fresh, name)
-                parts[name] = np.empty((len(to), *before.shape[1:]), before.dtype)
-                parts[name][to[:size]] = before[rows]
-                parts[name][to[size:]] = new
-        self.arrays = WindowArrays(**parts)
+def _merged(old: WindowArrays, fresh: WindowArrays, stay: NDArray[np.bool_]) -> tuple[WindowArrays, Rows, Rows]:
+    """The arrays of documents that stay and of new ones, in the order of documents and places; and for each document
+    and window before, where it is now, or −1.
+    """
+    left = old.only(stay)
+    order = np.argsort(np.concatenate([left.numbers, fresh.numbers]), kind="stable")
+    place = _inverse(order)
+    counts = np.concatenate([left.counts, fresh.counts])
+    orders = (order, *(np.argsort(np.repeat(place, counts[:, column]), kind="stable") for column in (0, 1)))
+    parts = {
+        name: np.concatenate([getattr(left, name), getattr(fresh, name)])[some]
+        for names, some in zip(_COLUMNS, orders, strict=True)
+        for name in names
+    }
+    documents, windows = (np.full(len(rows), -1, np.int64) for rows in (old.numbers, old.windows))
+    documents[stay] = place[: len(left.numbers)]
+    windows[np.repeat(stay, old.counts[:, 0])] = _inverse(orders[1])[: len(left.windows)]
+    return WindowArrays(**parts), documents, windows
 
 
-def _runs(begins: Rows, counts: NDArray[np.integer[Any]]) -> Rows:
-    """The rows of several runs, one after the other: each begins somewhere, and has so many rows."""
-    rows: Rows = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
-    return rows
+def _inverse(order: Rows) -> Rows:
+    """The place of each row in an order."""
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return places
 
 
 # Making rows of documents
@@ -242,47 +232,34 @@ class TextHashes:
         return cls(hashed([themes.text]), hashed(document.window_texts()), hashed(document.sentence_texts()))
 
 
-class _Maker:
-    """Makes arrays of documents. `left_out` comes to be those that lack a vector."""
+async def _arrays_of(
+    numbers: Sequence[int], store: Store, use: Use, settings: WindowSettings
+) -> tuple[WindowArrays, list[int]]:
+    """Arrays of documents whose facts were extracted, and those that are left out because they lack a vector."""
+    meta = store.meta()
+    gathered, left_out = _Gathered(int(meta["dimension"])), list[int]()
+    query = "SELECT 1 FROM extracted WHERE layer = ? AND document = ?"
+    ready = (number for number in numbers if store.db.execute(query, (NAME, number)).fetchone())
+    for some in batches(windowed_documents(store, settings, ready)):
+        themes, texts = themes_in(store, [document.number for document in some]), dict[str, str]()
+        hashes = [TextHashes.of(document, themes[document.number], texts) for document in some]
+        vectors = await _vectors(use, meta["embedder"], texts)
+        for document, its in zip(some, hashes, strict=True):
+            if vectors.keys() >= {*its.themes, *its.windows, *its.sentences}:
+                gathered.add(document, its, vectors)
+            else:
+                left_out.append(document.number)
+    return gathered.arrays(), left_out
 
-    def __init__(self, store: Store, use: Use, settings: WindowSettings) -> None:
-        self._store = store
-        self._use = use
-        self._settings = settings
-        self.left_out: list[int] = []
 
-    async def arrays(self, numbers: Sequence[int]) -> WindowArrays:
-        meta = self._store.meta()
-        gathered = _Gathered(int(meta["dimension"]))
-        for some in self._batches(numbers):
-            themes, texts = themes_in(self._store, [document.number for document in some]), dict[str, str]()
-            hashes = [TextHashes.of(document, themes[document.number], texts) for document in some]
-            vectors = await self._vectors(meta["embedder"], texts)
-            for document, its in zip(some, hashes, strict=True):
-                if vectors.keys() >= {*its.themes, *its.windows, *its.sentences}:
-                    gathered.add(document, its, vectors)
-                else:
-                    self.left_out.append(document.number)
-        return gathered.arrays()
-
-    def _batches(self, numbers: Sequence[int]) -> Iterator[list[WindowedDocument]]:
-        """Documents whose facts were extracted; the others come when they are."""
-        rest = windowed_documents(self._store, self._settings, filter(self._is_extracted, numbers))
-        while some := list(islice(rest, _AT_ONCE)):
-            yield some
-
-    def _is_extracted(self, number: int) -> bool:
-        query = "SELECT 1 FROM extracted WHERE layer = ? AND document = ?"
-        return self._store.db.execute(query, (NAME, number)).fetchone() is not None
-
-    async def _vectors(self, embedder: str, texts: dict[str, str]) -> dict[str, bytes]:
-        """Packed vectors by hash. Those that a cache has lost are made again, as far as the budget goes."""
-        found = self._use.cache.vectors(embedder, texts)
-        missing = {hash: text for hash, text in texts.items() if hash not in found}
-        if missing and self._use.pays:
-            try:
-                await self._use.embed(missing)
-            except BudgetExceeded as error:
-                self._use.fail(error.message)
-            found |= self._use.cache.vectors(embedder, missing)
-        return found
+async def _vectors(use: Use, embedder: str, texts: dict[str, str]) -> dict[str, bytes]:
+    """Packed vectors by hash. Those that a cache has lost are made again, as far as the budget goes."""
+    found = use.cache.vectors(embedder, texts)
+    missing = {hash: text for hash, text in texts.items() if hash not in found}
+    if missing and use.pays:
+        try:
+            await use.embed(missing)
+        except BudgetExceeded as error:
+            use.fail(error.message)
+        found |= use.cache.vectors(embedder, missing)
+    return found
