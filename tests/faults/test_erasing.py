@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragways.apps.cli import app
+from ragways.core.errors import UsageError, WrongVersion
 from ragways.index.build import build, remove
 from ragways.index.export import export
 from ragways.index.open import Index
@@ -18,6 +19,7 @@ from ragways.store import database
 from ragways.store.cache import WorkCache
 from tests.fakes import recipe, write
 from tests.index.builds import answers, contents, unlike
+from tests.index.runs import sql
 
 SECRET = "Zebulon Quarrington hid the silver lanterns beneath Mordwick Abbey."
 DOCS = {
@@ -71,7 +73,7 @@ def test_a_removed_document_is_gone_by_every_way(index: Path, tmp_path: Path):
         assert cache.get("question") is None
 
 
-@pytest.mark.parametrize("how", ["remove", "index", "edit", "rebuild", "removed before"])
+@pytest.mark.parametrize("how", ["remove", "index", "edit", "removed before"])
 def test_erasing_leaves_no_byte_and_the_rest_as_in_a_fresh_index(index: Path, docs: Path, tmp_path: Path, how: str):
     assert traces(index)
     if how == "edit":
@@ -88,12 +90,24 @@ def test_erasing_leaves_no_byte_and_the_rest_as_in_a_fresh_index(index: Path, do
         asyncio.run(remove(index, ["Mordwick Abbey"]))
         run(index, docs, erase=True)
     else:
-        run(index, docs, erase=True, rebuild=how == "rebuild")
+        run(index, docs, erase=True)
     assert traces(index) == []
     run(tmp_path / "fresh", docs)
     run(index, docs)
     assert unlike(answers(tmp_path / "fresh", QUESTION), answers(index, QUESTION)) == []
     assert set(unlike(contents(tmp_path / "fresh"), contents(index))) <= {"communities"}
+
+
+def test_nothing_is_built_anew_and_erased_in_one_run(index: Path, docs: Path):
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="in one run") as refused:
+        run(index, docs, erase=True, rebuild=True)
+    assert "ragways index PATH --erase" in refused.value.cure
+    assert {path: path.read_bytes() for path in before} == before
+    sql(index / "index.sqlite", "UPDATE meta SET value = 'another' WHERE key = 'version'")
+    with pytest.raises(WrongVersion):  # what cannot be read cannot be looked for
+        run(index, docs, erase=True)
+    assert traces(index)
 
 
 def test_a_reader_that_has_it_open_is_reported_and_the_next_run_erases(index: Path):

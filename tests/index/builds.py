@@ -59,7 +59,7 @@ def contents(folder: Path) -> dict[str, object]:
         if "vectors" in index.layers:
             vectors = index.layer("vectors")
             assert isinstance(vectors, ChunkVectors)
-            matrix, order = vectors.matrix, vectors.in_order()
+            matrix, order = vectors.matrix, vectors.in_order
             found["vectors"] = [(id, matrix[row].tobytes()) for id, row in zip(vectors.ids, order, strict=True)]
         if "words" in index.layers:
             found["words"] = sorted(id for id, _ in index.words.search(_PROBE, 10_000))

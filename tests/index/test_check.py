@@ -70,6 +70,7 @@ BROKEN_ROWS = {
     "chunks whose text is not the one they were made from": "UPDATE chunks SET hash = X'00'",
     "cannot be checked: parts of documents": "UPDATE documents SET sentences = X'0000'",
     "themes without their chunk": "INSERT INTO themes VALUES (7, 0, 'lamps', 'rules')",
+    "titles that are not found by their letters": "DELETE FROM titles",
     "descriptions without their chunk": "INSERT INTO descriptions SELECT number, 99, 'a', 1, 'b' FROM documents",
 }
 
@@ -78,6 +79,19 @@ BROKEN_ROWS = {
 def test_broken_rows(index: Path, name: str):
     sql(index / "index.sqlite", BROKEN_ROWS[name])
     assert the(check(index), name).severity == "error"
+
+
+def test_a_title_that_its_letters_do_not_lead_to(index: Path):
+    """Its row is there, and what is searched is another's."""
+    first = "WHERE id = (SELECT min(id) FROM titles_content)"
+    sql(
+        index / "index.sqlite",
+        "CREATE TEMP TABLE before AS SELECT id, c0 FROM titles_content",
+        f"UPDATE titles_content SET c0 = '  other ' {first}",
+        "INSERT INTO titles (titles) VALUES ('rebuild')",
+        f"UPDATE titles_content SET c0 = (SELECT c0 FROM before WHERE before.id = titles_content.id) {first}",
+    )
+    assert the(check(index), "titles that are not found by their letters").count == 1
 
 
 def test_a_damaged_file_of_a_view_and_its_cure(index: Path):

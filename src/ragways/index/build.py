@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragways.core.errors import EmbedderChanged, StoreDamaged
+from ragways.core.errors import EmbedderChanged, StoreDamaged, UsageError
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.trace import spending
 from ragways.corpus.source import WebSource
@@ -43,9 +43,14 @@ async def build(
     names addresses to fetch pages from, which the index keeps. `fresh` asks for what is otherwise made anew in time
     only: `lexicon`, `communities`. `erase`: leave no byte of documents that go.
     """
+    if rebuild and erase:
+        raise UsageError(
+            "an index is not built anew and erased in one run",
+            "run ragways index PATH --erase, and then with --rebuild if it is still to be built anew",
+        )
     found = find_files(paths, recipe, root)  # before the folder of the index is made
     summary, started = Summary(), time.perf_counter()
-    with writing(folder, rebuild=rebuild, erase=erase, summary=summary) as (store, cache), spending() as meter:
+    with writing(folder, rebuild=rebuild, summary=None if erase else summary) as (store, cache), spending() as meter:
         run = IndexRun(store, cache, progress, summary)
         try:
             await run.prepare(recipe, fresh | ({"lexicon"} if erase else frozenset()))

@@ -7,10 +7,12 @@ answers can be wrong or a run can fail; a warning, that something is missing or 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.types import content_hash
@@ -26,6 +28,7 @@ from ragways.store.database import REBUILD, connect, has_table
 from ragways.store.place import VIEWS
 from ragways.store.sentences import sentence_rows
 from ragways.store.store import FACTS, FILE, PARTS, Store, check_text
+from ragways.store.titles import letters
 
 Check = Callable[[CheckContext], Iterator[Finding]]
 FAILED_SHARE = 0.05
@@ -70,7 +73,7 @@ def check(folder: Path) -> Health:
 def _checks(context: CheckContext, views: Views | None) -> Iterator[Check]:
     yield from (check_files, check_cache)
     yield lambda context: check_views(context, views)
-    yield from (check_parts, check_facts, check_texts, check_languages, check_failures)
+    yield from (check_parts, check_titles, check_facts, check_texts, check_languages, check_failures)
     for layer in in_order(context.layers):
         # Of damaged files all that can be said is that they are, and looking into them may end in anything. A view that
         # is behind its rows differs from them.
@@ -160,6 +163,29 @@ def _rows(context: CheckContext, table: str) -> Iterator[tuple[int, str, int, in
     path = "''" if table in _UNORDERED else "path"
     query = f"SELECT document, {path}, start, end FROM {table} ORDER BY document, ordinal"  # noqa: S608 - our own names
     return context.store.db.execute(query)
+
+
+def check_titles(context: CheckContext) -> Iterator[Finding]:
+    """Titles by their letters."""
+    db = context.store.db
+    titles = {number: letters(title) for number, title in db.execute("SELECT number, title FROM documents")}
+    stored = dict(db.execute("SELECT rowid, letters FROM titles").fetchall())
+    with closing(Store.scratch(context.store.folder)) as fresh:
+        fresh.db.executemany("INSERT INTO titles (rowid, letters) VALUES (?, ?)", titles.items())
+        runs, wanted = _runs(db), _runs(fresh.db)
+    every = sorted(titles.keys() | stored.keys() | runs.keys())
+    wrong = (n for n in every if stored.get(n) != titles.get(n) or runs.get(n) != wanted.get(n))
+    yield from findings("titles that are not found by their letters", "error", (f"article:{n}" for n in wrong), REBUILD)
+
+
+def _runs(db: sqlite3.Connection) -> dict[int, int]:
+    """A checksum, for each document, of the runs of letters that its title is found by."""
+    found = Counter[int]()
+    db.execute("CREATE VIRTUAL TABLE temp.runs USING fts5vocab ('main', 'titles', 'instance')")
+    for number, run, place in db.execute("SELECT doc, term, offset FROM temp.runs"):
+        found[number] += crc32(f"{place} {run}".encode())
+    db.execute("DROP TABLE temp.runs")
+    return found
 
 
 def check_facts(context: CheckContext) -> Iterator[Finding]:

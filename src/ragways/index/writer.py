@@ -26,14 +26,14 @@ _STANDS = "what was stored before is unharmed"
 
 @contextmanager
 def writing(
-    folder: Path, *, rebuild: bool = False, erase: bool = False, summary: Summary | None = None
+    folder: Path, *, rebuild: bool = False, summary: Summary | None = None
 ) -> Iterator[tuple[Store, WorkCache]]:
     """The rows and the work cache of an index, for the only writer. To `rebuild`, new rows that take the place of the
     old ones at the end. With a `summary`, an index of another version is discarded, and the summary says so.
     """
     try:
         with (
-            closing(_opened(folder, rebuild=rebuild, erase=erase, summary=summary)) as store,
+            closing(_opened(folder, rebuild=rebuild, summary=summary)) as store,
             store_errors(store.path),
             closing(_cache(folder, rebuild=rebuild)) as cache,
             _replacing(store) if rebuild and store.files else nullcontext(store) as written,
@@ -45,12 +45,9 @@ def writing(
         raise
 
 
-def _opened(folder: Path, *, rebuild: bool, erase: bool, summary: Summary | None) -> Store:
+def _opened(folder: Path, *, rebuild: bool, summary: Summary | None) -> Store:
     try:
-        store = Store.write(folder)
-        if not (rebuild and erase):
-            return store
-        store.close()
+        return Store.write(folder)
     except WrongVersion as error:
         if summary is None:
             raise
