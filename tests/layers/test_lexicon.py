@@ -15,7 +15,6 @@ from ragways.layers import lexicon as chapter
 from ragways.layers.graph.names import forms_of, stem_of
 from ragways.layers.known_names import TABLES, KnownNames
 from ragways.layers.lexicon import FILE, Lexicon
-from ragways.store.database import create_tables
 from ragways.store.store import Store
 from tests.layers.graph.texts import documents, sources
 from tests.store.rows import put, write_texts
@@ -202,7 +201,7 @@ def test_a_word_is_among_the_forms_of_its_stem(word: str) -> None:
 @given(st.dictionaries(WORD, st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=12))
 def test_stems_are_those_of_words_that_are_written_small(counts: dict[str, tuple[int, int]]) -> None:
     db = sqlite3.connect(":memory:", isolation_level=None)
-    create_tables(db, TABLES)
+    db.executescript(TABLES)
     db.executemany("INSERT INTO words VALUES (?, ?, ?)", [(word, *count) for word, count in counts.items()])
     known = KnownNames(db)
     stems = {stem_of(word) for word in counts} | {"", "s", "sp", "ob"}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.layers.communities.partition import connected
 from ragways.store.packed import Matrix
 
 if TYPE_CHECKING:
@@ -112,21 +113,8 @@ def structural(
 
 
 def component_sizes(links: Adjacency) -> Ints:
-    """Nodes of each component, largest first.
-
-    Each tree of joined nodes hooks itself under the smallest it touches, then all paths are cut short: a few rounds
-    over the edges, where a search from node to node would take a step for each.
-    """
-    parent = np.arange(len(links), dtype=np.int64)
-    one, two = _edges(links)
-    while len(one):
-        low, high = np.minimum(parent[one], parent[two]), np.maximum(parent[one], parent[two])
-        apart = low != high
-        one, two = one[apart], two[apart]
-        np.minimum.at(parent, high[apart], low[apart])
-        while not np.array_equal(shorter := parent[parent], parent):
-            parent = shorter
-    return np.sort(np.unique(parent, return_counts=True)[1])[::-1].astype(np.int64)
+    """Nodes of each component, largest first."""
+    return np.sort(np.unique(connected(links), return_counts=True)[1])[::-1].astype(np.int64)
 
 
 def mean_clustering(links: Adjacency, *, limit: int = WEDGES, seed: int = 0) -> tuple[float | None, SampledPart]:

@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -22,7 +23,7 @@ from ragways.layers.graph.names import WordUse, fold
 from ragways.layers.graph.rules import document_type, small_title
 from ragways.layers.graph.sentences import uncased
 from ragways.layers.known_names import TABLES, KnownNames, Phrases, first_words
-from ragways.store.database import connect, create_tables, has_table, new_database, store_errors
+from ragways.store.database import connect, has_table, store_errors
 from ragways.store.source import Source
 from ragways.store.store import Store
 
@@ -59,7 +60,9 @@ class Lexicon(KnownNames):
         draft = folder / f"{FILE}.draft"
         draft.unlink(missing_ok=True)
         try:
-            with new_database(draft) as db:
+            with store_errors(draft), closing(sqlite3.connect(draft, isolation_level=None)) as db:
+                db.execute("PRAGMA journal_mode = OFF")  # a draft until it is renamed: a journal would protect nothing
+                db.execute("PRAGMA synchronous = OFF")
                 _fill(db, lambda stage: told(progress, stage, store.sources(), total), total, _epoch(store))
             with store_errors(draft):
                 _sync(draft)
@@ -117,7 +120,7 @@ Documents = Callable[[str], Iterable[Source]]
 
 
 def _fill(db: sqlite3.Connection, documents: Documents, total: int, epoch: str) -> None:
-    create_tables(db, TABLES + _ABOUT)
+    db.executescript(f"BEGIN;{TABLES}{_ABOUT}")
     without_capitals = _count(db, documents("collecting names"))
     if without_capitals:
 
@@ -128,6 +131,7 @@ def _fill(db: sqlite3.Connection, documents: Documents, total: int, epoch: str) 
         db.executemany("INSERT INTO phrases VALUES (?)", phrases)
     _learn(db, _sample(documents("learning names"), total))
     db.execute("INSERT INTO about VALUES (?, ?, ?)", (_FORMAT, epoch, total))
+    db.execute("COMMIT")
 
 
 def _count(db: sqlite3.Connection, documents: Iterable[Source]) -> set[int]:

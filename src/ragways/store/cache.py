@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import StoreDamaged
 from ragways.core.trace import Meter, Usage, spending
-from ragways.store.database import Transaction, connect, empty_log, store_errors
+from ragways.store.database import connect, empty_log, store_errors
 from ragways.store.place import check_database
 
 if TYPE_CHECKING:
@@ -123,8 +123,14 @@ class WorkCache:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._errors(), Transaction(self._db):
-            yield
+        with self._errors():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
 
     def close(self) -> None:
         self._db.close()

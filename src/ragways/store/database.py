@@ -24,14 +24,11 @@ REBUILD = "build it again with: ragways index --rebuild PATH"
 _TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
 
 
-def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Connection:
-    """A connection in WAL mode: readers see the last whole commit while one writer works. `wait` is how many seconds a
-    writer waits for another to end.
-    """
+def connect(path: Path, *, write: bool) -> sqlite3.Connection:
+    """A connection in WAL mode: readers see the last whole commit while one writer works."""
     with store_errors(path):
         if write:
-            seconds = WAIT_SECONDS if wait is None else wait
-            connection = sqlite3.connect(path.resolve(), timeout=seconds, isolation_level=None)
+            connection = sqlite3.connect(path.resolve(), timeout=WAIT_SECONDS, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
             # What is removed must not be readable in the file's free pages.
@@ -121,30 +118,6 @@ def _forget(db: sqlite3.Connection, name: str) -> None:
         db.create_function(name, 1, None)
 
 
-@contextmanager
-def new_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """A database written in one transaction into a folder that is a draft until it is renamed: so a journal would
-    protect nothing.
-    """
-    with store_errors(path):
-        db = sqlite3.connect(path, isolation_level=None)
-        try:
-            db.execute("PRAGMA journal_mode = OFF")
-            db.execute("PRAGMA synchronous = OFF")
-            db.execute("BEGIN")
-            yield db
-            db.execute("COMMIT")
-        finally:
-            db.close()
-
-
-def create_tables(db: sqlite3.Connection, tables: str) -> None:
-    """Carry out statements that make tables and indexes, each of which ends with a line."""
-    for statement in tables.split(";\n"):
-        if statement.strip():
-            db.execute(statement)
-
-
 def has_table(db: sqlite3.Connection, table: str) -> bool:
     return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
 
@@ -191,25 +164,6 @@ def store_errors(place: Path) -> Iterator[None]:
         raise  # of a network, not of a disk
     except OSError as error:
         raise os_meaning(place, error) from error
-
-
-class Transaction:
-    """All of it or nothing."""
-
-    def __init__(self, connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> None:
-        self._db = connection
-        self._kind = kind
-
-    def __enter__(self) -> None:
-        self._db.execute(f"BEGIN {self._kind}")
-
-    def __exit__(self, kind: object, *rest: object) -> None:
-        try:
-            if kind is None:
-                self._db.execute("COMMIT")
-        finally:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
 
 
 def _sqlite_meaning(place: Path, error: sqlite3.DatabaseError) -> StoreError:

@@ -21,7 +21,7 @@ from typing import Any
 
 from ragways.core.errors import NoIndex, StoreBusy, StoreDamaged, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.store.database import REBUILD, connect, delete_database, store_errors
+from ragways.store.database import REBUILD, connect, delete_database, empty_log, store_errors
 from ragways.store.files import IndexedFiles
 from ragways.store.origin import packed
 from ragways.store.place import LOCK, check_parts, claim
@@ -189,10 +189,9 @@ class Store:
                 if batch.changed:
                     self.set_meta({"generation": str(batch.generation)})
                 self.db.execute("COMMIT")
-            except BaseException:
+            finally:
                 if self.db.in_transaction:
                     self.db.execute("ROLLBACK")
-                raise
 
     def finish(self, *, vacuum: bool = False) -> bool:
         """Bring what was committed into the file, so that it can be copied or read where nothing may be written;
@@ -202,7 +201,7 @@ class Store:
             if vacuum:
                 self.db.execute("INSERT INTO titles (titles) VALUES ('rebuild')")
                 self.db.execute("VACUUM")
-            return not self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            return empty_log(self.db)
 
     # Changes
 
