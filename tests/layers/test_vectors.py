@@ -6,8 +6,6 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import lru_cache
-from hashlib import shake_256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,9 +19,9 @@ from ragways.core.errors import StoreDamaged, StoreFailed
 from ragways.core.types import content_hash
 from ragways.layers import sketches as under_test
 from ragways.layers.layer import Scored
-from ragways.layers.sketches import is_exact, near_rows, sketches
+from ragways.layers.sketches import is_exact, sketches
 from ragways.layers.vectors import VECTORS, ChunkVectors, StoredVectors, best, recall
-from ragways.store.packed import STEPS, PackedRows, integers
+from ragways.store.packed import PackedRows
 from ragways.store.store import chunk_id, number_of, path_of, place_of
 from tests.fakes import WordHashes
 from tests.layers.views import LayerRuns
@@ -204,65 +202,6 @@ def test_searches_among_some_rows_are_sorts_of_those(rows: int, seed: int, k: in
         ((vectors.ids[n], scores[n]) for n in np.flatnonzero(kept).tolist()), key=lambda pair: (-pair[1], pair[0])
     )
     assert vectors.only(kept).search(question, k, minimum=-100.0, most=most) == expected[:k]
-
-
-# Sketches
-
-
-@lru_cache
-def slow_signs(dimension: int, bits: int) -> NDArray[np.int64]:
-    """Rows of Sylvester's matrix, turned by the first bits of a hash."""
-    stream = shake_256(b"sketch").digest(dimension // 8 + 1)
-    turned = [1 - 2 * (stream[n // 8] >> (7 - n % 8) & 1) for n in range(dimension)]
-    return np.array(
-        [[(1 - 2 * ((n % bits & bit).bit_count() % 2)) * turned[n] for n in range(dimension)] for bit in range(bits)]
-    )
-
-
-def slow_sums(vector: Sequence[int], bits: int) -> list[int]:
-    """The sums whose signs are a sketch."""
-    found: list[int] = (slow_signs(len(vector), bits) @ np.array(vector, np.int64)).tolist()
-    return found
-
-
-def slow_near_rows(matrix: PackedRows, question: Floats, first: int, whole: int, wanted: int) -> list[int]:
-    """The steps, row by row and bit by bit."""
-    bits = 64 * len(sketches(matrix.packed[:, :-4]))
-    upper, lower, _ = integers(question[:, None])
-    asked = slow_sums([int(number) for number in (upper * STEPS + lower)[:, 0]], bits)
-    least = sorted(map(abs, asked))[bits // 2]
-    words = sorted(range(bits // 64), key=lambda word: (-sum(map(abs, asked[64 * word : 64 * word + 64])), word))
-    rows = [slow_sums(row, bits) for row in matrix.packed[:, :-4].tolist()]
-
-    def differing(some: Sequence[int], among: Sequence[int]) -> dict[int, int]:
-        compared = [bit for word in among for bit in range(64 * word, 64 * word + 64) if abs(asked[bit]) >= least]
-        return {row: sum((rows[row][bit] > 0) != (asked[bit] > 0) for bit in compared) for row in some}
-
-    def nearest(counts: dict[int, int], wanted: int) -> list[int]:
-        limit = sorted(counts.values())[min(wanted, len(counts)) - 1]
-        return [row for row, count in counts.items() if count <= limit]
-
-    return nearest(differing(nearest(differing(range(len(rows)), words[:first]), whole * wanted), words), wanted)
-
-
-@settings(max_examples=25, deadline=None)
-@given(corpora(), st.integers(1, 12), st.integers(1, 30), st.integers(1, 4), st.integers(1, 3))
-def test_a_search_by_sketches_goes_in_three_steps(made, k: int, candidates: int, wider: int, first: int):
-    _, rows, question = made
-    matrix = PackedRows.of(rows)
-    with in_steps(candidates, whole=wider, first=first):
-        near = near_rows(sketches(matrix.packed[:, :-4]), question, k).tolist()
-    assert near == slow_near_rows(matrix, question, first, wider, max(candidates, k))
-
-
-@pytest.mark.parametrize(("dimension", "bits"), [(5, 64), (64, 64), (70, 128), (384, 512), (1500, 1024)])
-def test_a_sketch_is_signs_of_sums(dimension: int, bits: int):
-    chance = np.random.default_rng(dimension)
-    numbers = chance.integers(-127, 128, (3, dimension), dtype=np.int8)
-    words = np.stack(sketches(numbers))
-    assert words.shape == (bits // 64, 3)
-    slow = [[total > 0 for total in slow_sums(row, bits)] for row in numbers.tolist()]
-    assert np.unpackbits(np.ascontiguousarray(words.T).view(np.uint8), axis=1).astype(bool).tolist() == slow
 
 
 def test_recall_of_many_rows():

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragways.core.errors import BudgetExceeded
 from ragways.layers.layer import CheckContext, Finding, Layer, Use
+from ragways.layers.settings import LayerSettings
 from ragways.models.client import ModelClient
 from ragways.store.cache import WorkCache
 from ragways.store.store import Store
@@ -20,15 +21,20 @@ from tests.store.rows import write_texts
 class LayerRuns:
     """Rows, a work cache, and a folder with the view of each generation."""
 
-    def __init__(self, folder: Path, layer: Layer) -> None:
+    def __init__(
+        self, folder: Path, layer: Layer, embedder: WordHashes | None = None, settings: LayerSettings | None = None
+    ) -> None:
         self.folder = folder
         self.layer = layer
-        self.embedder = WordHashes()
+        self.embedder = embedder or WordHashes()
+        self.settings: Any = settings or layer.settings()
         self.store = Store.write(folder / "index")
         self.cache = WorkCache(folder / "index")
-        self.store.set_meta({"embedder": self.embedder.name, "layers": layer.name})
+        dimension = str(self.embedder.dimension)
+        self.store.set_meta({"embedder": self.embedder.name, "dimension": dimension, "layers": f"vectors {layer.name}"})
         self.lost: set[str] = set()
         """Hashes of texts that cannot be embedded."""
+        self.model = ModelClient(None)
         self.pays = True
         self.use = self._use()
         self.view: Path | None = None
@@ -42,23 +48,27 @@ class LayerRuns:
             rows = await self.embedder.embed([texts[hash] for hash in missing])
             self.cache.keep(self.embedder.name, dict(zip(missing, rows, strict=True)))
 
-        return Use(self.cache, ModelClient(None), self.embedder, embed, lambda _: None, pays=self.pays)
+        settings, layers = {self.layer.name: self.settings}, frozenset({"vectors", self.layer.name})
+        return Use(
+            self.cache, self.model, self.embedder, embed, lambda _: None, settings, layers, pays=self.pays
+        )  # fmt: skip
 
-    def run(self, texts: Mapping[str, str], *, make: bool = False) -> Any:
+    def run(self, texts: Mapping[str, str] | None = None, *, make: bool = False) -> Any:
         """Put documents, or remove those with an empty text; then fold the view, or make it anew. A reader of it."""
-        write_texts(self.store, texts)
+        write_texts(self.store, texts or {})
         self.use = self._use()
         asyncio.run(self._run(make))
         return self.open()
 
     async def _run(self, make: bool) -> None:
-        for source in self.store.sources(self.store.not_extracted(self.layer.name, "")):
+        numbers = {*self.store.not_extracted(self.layer.name, ""), *self.layer.unfinished(self.store, self.use)}
+        for source in self.store.sources(sorted(numbers)):
             try:
                 [facts] = await self.layer.extract([source], self.use)
             except BudgetExceeded:
                 continue
             with self.store.batch() as batch:
-                batch.put_facts(self.layer.name, source.number, facts or {}, (), "")
+                batch.put_facts(self.layer.name, source.number, facts or {}, self.layer.tables, "")
         target = self.folder / f"view{self.store.generation}-{os.urandom(4).hex()}"
         target.mkdir()
         change = None

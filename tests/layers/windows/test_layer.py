@@ -12,17 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.core.errors import BudgetExceeded
+from ragways.core.errors import BudgetExceeded, SettingsError
 from ragways.core.trace import Budget, Usage, spending
 from ragways.core.types import content_hash
-from ragways.layers.layer import CheckContext, Finding, Sample
+from ragways.layers.layer import Sample
+from ragways.layers.settings import WindowSettings
+from ragways.layers.table import layer_settings
 from ragways.layers.windows.layer import WINDOWS
+from ragways.layers.windows.read import StoredWindows
+from ragways.layers.windows.sliding import slide
 from ragways.models.client import ModelClient
 from ragways.store.store import Change, Store
 from ragways.tasks.themes import keywords
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes
-from tests.layers.windows.run import WindowRuns, all_of
+from tests.layers.views import LayerRuns
 
 SEA = "The harbour has a light. The light was built in 1801. Ships pass the tower. A keeper lives there. He likes tea."
 STORM = "A storm took the tower. The keeper died in the storm. Nobody saw the ship. The log was found later."
@@ -37,31 +41,57 @@ THEMES = ["lights", "harbours", "ships", "keepers", "tea"]
 WHALE = "A whale was seen. It swam away. Nobody knows where."
 
 
+def window_runs(folder: Path, embedder: WordHashes | None = None, **settings: int) -> LayerRuns:
+    return LayerRuns(folder, WINDOWS, embedder, WindowSettings.model_validate(settings))
+
+
 @pytest.fixture
-def runs(tmp_path: Path) -> Iterator[WindowRuns]:
-    made = WindowRuns(tmp_path)
-    made.put(TEXTS)
-    made.run()
+def runs(tmp_path: Path) -> Iterator[LayerRuns]:
+    made = window_runs(tmp_path)
+    made.run(TEXTS)
     yield made
     made.close()
 
 
-def ids_of(runs: WindowRuns) -> dict[str, str]:
+def ids_of(runs: LayerRuns) -> dict[str, str]:
     return {
         title: f"article:{number}" for number, title in runs.store.db.execute("SELECT number, title FROM documents")
     }
 
 
-def checked(runs: WindowRuns) -> list[Finding]:
-    assert runs.view is not None
-    views = runs.folder / "published"
-    views.mkdir(exist_ok=True)
-    (views / "windows").unlink(missing_ok=True)
-    (views / "windows").symlink_to(runs.view)
-    return list(WINDOWS.check(CheckContext(runs.store, None, views)))
+def all_of(layer: StoredWindows) -> dict[str, object]:
+    """All that a reader can tell of the windows, to the last bit."""
+    edges = vars(layer.edges).items()
+    return {
+        "documents": layer.documents,
+        "windows": [*map(layer.window_id, range(len(layer)))],
+        "sentences": [*map(layer.sentence_id, range(len(layer.sentences)))],
+        "arrays": {name: array.tobytes() for name, array in vars(layer.arrays).items()},
+        "themes": [layer.themes(id) for id in layer.documents],
+        "edges": {name: (each.to.tolist(), each.similarity.tobytes()) for name, each in edges},
+        "axes": layer.projection.axes.tobytes(),
+        "left out": layer.left_out,
+    }
 
 
-def test_windows_lie_over_the_sentences_of_their_document(runs: WindowRuns):
+@given(st.integers(0, 40), st.integers(1, 6), st.integers(1, 6))
+def test_every_sentence_is_in_a_window_and_no_window_stands_twice(sentences: int, size: int, by: int):
+    windows = slide(sentences, WindowSettings(size=size, slide=min(by, size)))
+    assert {n for first, end in windows for n in range(first, end)} == set(range(sentences))
+    assert len(set(windows)) == len(windows)
+    assert all(end - first == min(size, sentences) for first, end in windows)
+    assert slide(5, WindowSettings()) == [(0, 3), (1, 4), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"size": 0}, {"slide": 0}, {"top_k": -1}, {"top_x": "ten"}, {"slide": 4}, {"topk": 3}, {"size": True}]
+)
+def test_settings_that_make_no_sense_are_named(wrong: dict[str, object]):
+    with pytest.raises(SettingsError, match=r"windows\."):
+        layer_settings({"windows": wrong})
+
+
+def test_windows_lie_over_the_sentences_of_their_document(runs: LayerRuns):
     layer = runs.open()
     assert layer.left_out == []
     assert WINDOWS.count(runs.view, runs.store) == len(layer) == 10
@@ -82,7 +112,7 @@ def test_windows_lie_over_the_sentences_of_their_document(runs: WindowRuns):
     assert layer.row_of("article:7:w0") is None
 
 
-def test_neighbours_are_of_the_document_and_of_others_with_their_cosine(runs: WindowRuns):
+def test_neighbours_are_of_the_document_and_of_others_with_their_cosine(runs: LayerRuns):
     layer = runs.open()
     for row in range(len(layer)):
         near = layer.neighbours(row)
@@ -93,7 +123,7 @@ def test_neighbours_are_of_the_document_and_of_others_with_their_cosine(runs: Wi
         assert all(abs(float(vectors[row] @ vectors[n]) - similar) < 1e-6 for n, similar in near)
 
 
-def test_equal_texts_have_equal_marks_and_are_embedded_once(runs: WindowRuns):
+def test_equal_texts_have_equal_marks_and_are_embedded_once(runs: LayerRuns):
     layer, ids = runs.open(), ids_of(runs)
     sea, again = layer.windows_of(ids["sea"]), layer.windows_of(ids["again"])
     assert [*map(layer.same_window, sea)] == [*map(layer.same_window, again)]
@@ -110,73 +140,67 @@ HISTORIES = st.lists(st.dictionaries(NAMES, SENTENCES, min_size=1, max_size=3), 
 @settings(max_examples=15, deadline=None)
 def test_a_view_folded_over_any_history_is_the_one_made_anew(histories: list[dict[str, list[str]]], top: int):
     with TemporaryDirectory() as folder:
-        runs = WindowRuns(Path(folder), top_k=1, top_x=top, top_t=1)
-        runs.put({"start.txt": SEA, "again.txt": STORM})
-        runs.run()
+        runs = window_runs(Path(folder), top_k=1, top_x=top, top_t=1)
+        runs.run({"start.txt": SEA, "again.txt": STORM})
         for changes in histories:
-            runs.put({name: "".join(f"{sentence}. " for sentence in text) for name, text in changes.items()})
-            folded = all_of(runs.run())
-            assert checked(runs) == []
+            texts = {name: "".join(f"{sentence}. " for sentence in text) for name, text in changes.items()}
+            folded = all_of(runs.run(texts))
+            assert runs.findings() == []
         assert all_of(runs.run(make=True)) == folded
         runs.close()
 
 
-def test_documents_that_are_in_the_view_already_may_be_named_as_new(runs: WindowRuns):
+def test_documents_that_are_in_the_view_already_may_be_named_as_new(runs: LayerRuns):
     before = all_of(runs.open())
     asyncio.run(WINDOWS.fold(runs.view, runs.store, Change(added=tuple(runs.store.numbers()), removed=(7,)), runs.use))
     assert all_of(runs.open()) == before
 
 
-def test_a_view_of_earlier_generations_is_not_written_to(runs: WindowRuns):
+def test_a_view_of_earlier_generations_is_not_written_to(runs: LayerRuns):
     before, view = all_of(runs.open()), runs.view
-    runs.put({"more.txt": WHALE, "sea.txt": "", "storm.txt": STORM + " It rains."})
-    runs.run()
+    runs.run({"more.txt": WHALE, "sea.txt": "", "storm.txt": STORM + " It rains."})
     runs.view, after = view, runs.view
     assert all_of(runs.open()) | {"themes": ()} == before | {"themes": ()}  # of which the rows tell
     runs.view = after
 
 
-def test_all_that_is_used_is_cached_and_nothing_else(runs: WindowRuns):
+def test_all_that_is_used_is_cached_and_nothing_else(runs: LayerRuns):
     hashes = {row[0] for row in runs.cache._db.execute("SELECT hash FROM vectors")}
     assert WINDOWS.used(runs.store, runs.view, runs.use)["vectors"] == hashes
 
 
-def test_only_new_texts_are_embedded(runs: WindowRuns):
+def test_only_new_texts_are_embedded(runs: LayerRuns):
     done = len(runs.embedder.texts)
-    runs.put({"storm.txt": STORM + " The sea was calm."})
-    runs.run()
+    runs.run({"storm.txt": STORM + " The sea was calm."})
     new = runs.embedder.texts[done:]
     assert len(new) == len(set(new))
     assert "The sea was calm." in new
     assert sum("The sea was calm." in text for text in new) >= len(new) - 1  # and the themes, at most
 
 
-def test_other_settings_make_the_view_anew(tmp_path: Path, runs: WindowRuns):
+def test_other_settings_make_the_view_anew(tmp_path: Path, runs: LayerRuns):
     runs.settings = runs.settings.model_copy(update={"size": 2, "top_k": 1, "top_x": 2, "top_t": 1})
     layer = runs.run()
     assert {len(layer.sentences_of(row)) for row in range(len(layer))} == {1, 2}
     assert max(len(layer.neighbours(row)) for row in range(len(layer))) == 3
     assert {len(layer.neighbours_by_theme(id)) for id in layer.documents} == {1}
-    fresh = WindowRuns(tmp_path / "fresh", size=2, top_k=1, top_x=2, top_t=1)
-    fresh.put(TEXTS)
-    assert all_of(fresh.run()) == all_of(layer)
+    fresh = window_runs(tmp_path / "fresh", size=2, top_k=1, top_x=2, top_t=1)
+    assert all_of(fresh.run(TEXTS)) == all_of(layer)
     fresh.close()
 
 
 def test_an_index_without_sentences_has_an_empty_layer(tmp_path: Path):
-    runs = WindowRuns(tmp_path)
+    runs = window_runs(tmp_path)
     assert len(runs.run()) == 0
-    runs.put({"x.txt": "A thing. Another."})
-    assert len(runs.run()) == 1
-    runs.put({"x.txt": ""})
-    layer = runs.run()
+    assert len(runs.run({"x.txt": "A thing. Another."})) == 1
+    layer = runs.run({"x.txt": ""})
     assert len(layer) == 0
-    assert checked(runs) == []
+    assert runs.findings() == []
     assert len(layer.only(frozenset({1}))) == 0
     runs.close()
 
 
-def test_a_part_has_its_windows_numbered_anew_and_the_neighbours_that_are_left(runs: WindowRuns):
+def test_a_part_has_its_windows_numbered_anew_and_the_neighbours_that_are_left(runs: LayerRuns):
     layer, ids = runs.open(), ids_of(runs)
     chosen = [ids["sea"], ids["market"]]
     part = layer.only(frozenset(int(id.split(":")[1]) for id in chosen))
@@ -218,21 +242,19 @@ class Stopping(WordHashes):
 
 def test_documents_that_a_budget_left_out_come_in_with_the_next_run(tmp_path: Path):
     stopping = Stopping()
-    runs = WindowRuns(tmp_path / "index", stopping)
-    runs.put(TEXTS)
-    runs.run()
-    runs.put({"more.txt": WHALE})
-    assert ids_of(runs)["more"] not in runs.run().documents
+    runs = window_runs(tmp_path / "index", stopping)
+    runs.run(TEXTS)
+    documents = runs.run({"more.txt": WHALE}).documents
+    assert ids_of(runs)["more"] not in documents
     stopping.at = ""
     layer = runs.run()
-    fresh = WindowRuns(tmp_path / "fresh")
-    fresh.put(TEXTS | {"more.txt": WHALE})
-    assert all_of(fresh.run()) == all_of(layer)
+    fresh = window_runs(tmp_path / "fresh")
+    assert all_of(fresh.run(TEXTS | {"more.txt": WHALE})) == all_of(layer)
     fresh.close()
     runs.close()
 
 
-def test_vectors_that_the_cache_has_lost_are_made_again_or_their_documents_left_out(runs: WindowRuns):
+def test_vectors_that_the_cache_has_lost_are_made_again_or_their_documents_left_out(runs: LayerRuns):
     expected, storm = all_of(runs.open()), ids_of(runs)["storm"]
     lost = content_hash("Nobody saw the ship.")
     runs.cache._db.execute("DELETE FROM vectors WHERE hash = ?", (lost,))
@@ -240,29 +262,27 @@ def test_vectors_that_the_cache_has_lost_are_made_again_or_their_documents_left_
     layer = runs.run(make=True)
     assert layer.left_out == [int(storm.split(":")[1])]
     assert not layer.windows_of(storm)
-    assert checked(runs) == []
+    assert runs.findings() == []
     runs.pays = True
     assert all_of(runs.run()) == expected
 
 
-def test_a_check_compares_windows_with_the_rows(runs: WindowRuns):
-    assert checked(runs) == []
+def test_a_check_compares_windows_with_the_rows(runs: LayerRuns):
+    assert runs.findings() == []
     counts, numbers = np.load(runs.view / "counts.npy"), np.load(runs.view / "numbers.npy")
     np.save(runs.view / "counts.npy", counts[::-1])
-    assert {each.name for each in checked(runs)} == {"documents with other sentences than theirs"}
+    assert {each.name for each in runs.findings()} == {"documents with other sentences than theirs"}
     np.save(runs.view / "numbers.npy", numbers + 1)
-    assert {each.name for each in checked(runs)} == {
+    assert {each.name for each in runs.findings()} == {
         "documents without windows", "windows of documents that are not there"
     }  # fmt: skip
 
 
-def test_a_plan_counts_windows_and_calls_no_model(tmp_path: Path):
+def test_a_plan_counts_windows_and_calls_no_model(runs: LayerRuns):
+    sources = list(runs.store.sources())
+    sample = Sample(sources[:2], len(sources), 5, 0.5, lambda: iter(sources))
+    assert WINDOWS.estimate(sample, runs.use).usage == Usage()
     with ScriptedModel([]) as model:
-        runs = WindowRuns(tmp_path)
-        runs.model = ModelClient(model)
-        runs.put(TEXTS)
-        sources = list(runs.store.sources())
-        sample = Sample(sources[:2], len(sources), 5, 0.5, lambda: iter(sources))
         runs.use.model = ModelClient(model)
         estimate = WINDOWS.estimate(sample, runs.use)
     assert estimate.rows == 10
@@ -270,15 +290,12 @@ def test_a_plan_counts_windows_and_calls_no_model(tmp_path: Path):
     assert estimate.usage.calls == 5
     assert estimate.usage.input > 0
     assert len(estimate.like) * estimate.times == 5
-    runs.use.model = ModelClient(None)
-    assert WINDOWS.estimate(sample, runs.use).usage == Usage()
-    runs.close()
 
 
 # Themes
 
 
-def test_documents_are_joined_by_theme(runs: WindowRuns):
+def test_documents_are_joined_by_theme(runs: LayerRuns):
     layer, ids = runs.open(), ids_of(runs)
     first, similar = layer.neighbours_by_theme(ids["sea"])[0]
     assert first == ids["again"]
@@ -289,12 +306,11 @@ def test_documents_are_joined_by_theme(runs: WindowRuns):
 
 
 def test_themes_are_named_by_a_model_and_cached(tmp_path: Path):
-    runs = WindowRuns(tmp_path)
+    runs = window_runs(tmp_path)
     with ScriptedModel([{"themes": THEMES}]) as model:
         runs.model = ModelClient(model)
-        runs.put({"sea.txt": SEA})
-        runs.run()
-        runs.put({"sea.txt": SEA + "\n\n"})  # touched: the opening and so its themes are the same
+        runs.run({"sea.txt": SEA})
+        runs.run({"sea.txt": SEA + "\n\n"})  # touched: the opening and so its themes are the same
         layer = runs.run()
     [document] = layer.documents
     assert layer.themes(document).themes == tuple(THEMES)
@@ -305,13 +321,11 @@ def test_themes_are_named_by_a_model_and_cached(tmp_path: Path):
 
 
 def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
-    runs = WindowRuns(tmp_path)
-    runs.put({"sea.txt": SEA, "storm.txt": STORM})
-    runs.run()
-    runs.put({"more.txt": WHALE})
+    runs = window_runs(tmp_path)
+    runs.run({"sea.txt": SEA, "storm.txt": STORM})
     with ScriptedModel([{"themes": THEMES}] * 3) as model:
         runs.model = ModelClient(model)
-        layer = runs.run()
+        layer = runs.run({"more.txt": WHALE})
         assert [layer.themes(id).way for id in layer.documents] == ["model"] * 3
         assert {similar for id in layer.documents for _, similar in layer.neighbours_by_theme(id)} == {1.0}
         assert all_of(runs.run(make=True)) == all_of(layer)
@@ -319,11 +333,10 @@ def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
 
 
 def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path: Path):
-    runs = WindowRuns(tmp_path)
-    runs.put({"sea.txt": SEA})
+    runs = window_runs(tmp_path)
     with ScriptedModel([{"themes": ["one"]}, {"themes": ["one", "One"]}]) as model:
         runs.model = ModelClient(model, asks=2)
-        layer = runs.run()
+        layer = runs.run({"sea.txt": SEA})
     [document] = layer.documents
     assert layer.themes(document).way == "rule"
     assert runs.use.failed == 1
@@ -332,11 +345,10 @@ def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path
 
 
 def test_a_budget_that_ends_the_naming_leaves_themes_by_the_rule(tmp_path: Path):
-    runs = WindowRuns(tmp_path)
-    runs.put({"sea.txt": SEA, "storm.txt": STORM})
+    runs = window_runs(tmp_path)
     with ScriptedModel([{"themes": THEMES}]) as model, spending(Budget(calls=1)):
         runs.model = ModelClient(model)
-        layer = runs.run()
+        layer = runs.run({"sea.txt": SEA, "storm.txt": STORM})
     assert sorted(layer.themes(id).way for id in layer.documents) == ["model", "rule"]
     assert runs.use.failed == 1
     assert layer.left_out == []
@@ -357,7 +369,7 @@ def test_keywords_are_frequent_phrases_that_share_no_word():
     assert keywords("Seven", "7 7 7", terms) == ("Seven",)
 
 
-def test_a_reader_sees_rows_and_view_through_a_store_of_its_own(runs: WindowRuns):
+def test_a_reader_sees_rows_and_view_through_a_store_of_its_own(runs: LayerRuns):
     store = Store.open(runs.folder / "index")
     layer = WINDOWS.open(runs.view, store)
     assert len(layer) == 10
