@@ -25,10 +25,10 @@ import onnx
 from embedding import LENGTHS, pseudo_text
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+from ragways.index.embedding import Embedding
 
 from ragways.core.runtime import silent
 from ragways.core.types import content_hash
-from ragways.index.embedding import Embedding
 from ragways.index.recipe import Summary
 from ragways.models.encoder import Encoder, session, word_vectors
 from ragways.models.minilm import MiniLM

@@ -64,12 +64,6 @@ def _found(index: Index, layer: str, vector: object) -> list[str]:
     return [id for id, _ in index.layer(layer).search(query, 9)]  # type: ignore[attr-defined]
 
 
-def test_the_filter_goes_with_a_reader_of_the_same(index: Index):
-    again = only(index, "has author").again()
-    assert keys(again) == ["guide/a.md"]
-    again.close()
-
-
 def test_a_field_that_no_document_has_is_named_with_the_nearest(index: Index):
     with pytest.raises(UsageError, match=r"\^auther=x.*no document has a field 'auther'.*did you mean author"):
         only(index, "date>2020 and auther=x")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ragways.core.errors import MissingPart, UsageError, did_you_mean
 from ragways.index.open import Index
+from ragways.layers import files
 
 if TYPE_CHECKING:
     from ragways.layers.protocols import Graph
@@ -87,14 +87,10 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     if not path.name:
         raise UsageError(f"cannot write {path}: it is a folder", "name a file")
-    draft = path.with_name(f"{path.name}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with files.replacing(path) as draft:
             yield draft
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}", "name another place") from error
 

@@ -26,22 +26,15 @@ def only(index: Index, where: str) -> Index:
     One that is restricted already is restricted further: to what matches both.
     """
     chosen = read_filter(where)
+    whole, text = index, chosen.text
     if isinstance(index, FilteredIndex):
-        return _restricted(index.whole, f"({index.where}) and ({chosen.text})", matching(index, chosen))
-    known = index.filtered.get(chosen.text)
-    return _restricted(
-        index, chosen.text, known.numbers if isinstance(known, FilteredIndex) else matching(index, chosen)
-    )
-
-
-def _restricted(index: Index, where: str, numbers: frozenset[int]) -> Index:
-    """An index restricted to documents by number; `where` says how they were chosen."""
-    if where not in index.filtered:
-        index.filtered[where] = FilteredIndex(index, where, numbers)
-    index.filtered.move_to_end(where)
-    if len(index.filtered) > _READY:
-        index.filtered.popitem(last=False)
-    return index.filtered[where]
+        whole, text = index.whole, f"({index.where}) and ({text})"
+    if text not in whole.filtered:
+        whole.filtered[text] = FilteredIndex(whole, text, matching(index, chosen))
+    whole.filtered.move_to_end(text)
+    if len(whole.filtered) > _READY:
+        whole.filtered.popitem(last=False)
+    return whole.filtered[text]
 
 
 def matching(index: Index, chosen: DocumentFilter) -> frozenset[int]:
@@ -83,22 +76,9 @@ class FilteredIndex(Index):
         self.numbers = numbers
         self.matches_nothing = not numbers
 
-    def again(self) -> Index:
-        other = self.whole.again()
-        return self if other is self.whole else _restricted(other, self.where, self.numbers)
-
     def close(self) -> None:
         """Close the whole index, which this is a part of."""
         self.whole.close()
-
-    def begin(self) -> bool:
-        return self.whole.begin()
-
-    def pause(self) -> None:
-        self.whole.pause()
-
-    def is_newest(self) -> bool:
-        return self.whole.is_newest()
 
     def layer(self, name: str) -> object:
         """A layer, restricted by the method `only` of its reader, which takes numbers of documents."""

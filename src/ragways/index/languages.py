@@ -27,10 +27,9 @@ CURE = (
 
 @dataclass(frozen=True, slots=True)
 class UnreadDocuments:
-    """So many of the documents `looked_at` are in a language that the embedder does not know. `said` is one line."""
+    """So many documents are in a language that the embedder does not know. `said` is one line."""
 
     count: int
-    looked_at: int
     said: str
 
 
@@ -69,4 +68,4 @@ def unread_documents(store: Store) -> UnreadDocuments | None:
     said = (
         f"{unknown.total():,} of {looked_at:,} documents are {names}: the offline embedder knows English only; {found}"
     )
-    return UnreadDocuments(unknown.total(), looked_at, said)
+    return UnreadDocuments(unknown.total(), said)

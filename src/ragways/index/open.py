@@ -75,14 +75,6 @@ class Index(StoredDocuments):
         index._lock = lock
         return index
 
-    def again(self) -> Index:
-        """Another reader of the same, with nothing loaded yet; this one where the index was written to since."""
-        other = Index.open(self.folder)
-        if other._state == self._state:
-            return other
-        other.close()
-        return self
-
     @property
     def _state(self) -> tuple[int, Path | None]:
         return self.generation, self.views.folder if self.views is not None else None

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, SettingsError
-from ragways.core.runtime import Progress, ProgressCallback
+from ragways.core.runtime import Progress, ProgressCallback, in_turn
 from ragways.core.section import parse_section
 from ragways.core.trace import Budget, spending
 from ragways.core.types import content_hash
-from ragways.index.embedding import Embedding
 from ragways.index.erase import Erasing
 from ragways.index.reading import BegunFile, EmptyFile, FileChange, FileReader, ReadDocument, ReadFile
 from ragways.index.recipe import Recipe, Summary
@@ -42,6 +41,8 @@ BATCH_CHARACTERS = 8_000_000
 """Characters of their texts, at most but for one document."""
 BATCHES_AT_ONCE = 20
 """Where several machines work on a batch, it is so many times as large at most."""
+EMBEDDED_AT_ONCE = 64
+"""Texts embedded in one call, and so lost at most when a run is killed."""
 PUBLISH_SECONDS = 30.0
 """Views are published so often in a long run, and take a fifth of its time at most."""
 
@@ -58,7 +59,6 @@ class IndexRun:
         self.names = frozenset(self.meta.get("layers", "").split())
         self.fresh = frozenset[str]()
         """What is to be made anew on request."""
-        self.embedding: Embedding | None = None
         self.erasing: Erasing | None = None
         """Notes documents before they go, where they are to be erased."""
         self._working = "vectors"
@@ -86,8 +86,7 @@ class IndexRun:
         self.use.model = recipe.model(self.cache)
         wanted = {"chunking": recipe.chunking.name, "chunk_titles": str(recipe.chunking.title)}
         if "vectors" in self.names:
-            self.embedding = Embedding(await recipe.embedder(), self.cache, self.use.engine)
-            self.use.embedder = self.embedding.embedder
+            self.use.embedder = await recipe.embedder()
             wanted |= {"embedder": self.use.embedder.name, "dimension": str(self.use.embedder.dimension)}
         self._take_settings(recipe.settings)
         wanted |= {f"settings:{name}": each.model_dump_json() for name, each in self.use.settings.items()}
@@ -132,8 +131,8 @@ class IndexRun:
         await self.use.model.aclose()
         if self.use.lexicon is not None:
             self.use.lexicon.close()
-        if self.embedding is not None:
-            await self.embedding.embedder.aclose()
+        if self.use.embedder is not None:
+            await self.use.embedder.aclose()
 
     # Read, extract and apply
 
@@ -262,15 +261,10 @@ class IndexRun:
     @contextmanager
     def _batch(self) -> Iterator[Batch]:
         """A transaction; until the run has ended well, the next one has views folded again."""
-        before = dict(self.meta)
-        try:
-            with self.store.batch() as batch:
-                yield batch
-                if batch.changed:
-                    self._note({"unfinished": "yes"})
-        except BaseException:
-            self.meta = before
-            raise
+        with self.store.batch() as batch:
+            yield batch
+            if batch.changed:
+                self._note({"unfinished": "yes"})
 
     # Facts of documents that were read before
 
@@ -343,12 +337,9 @@ class IndexRun:
 
     # The lexicon
 
-    def _reads_lexicon(self) -> bool:
-        return any(layer.reads_lexicon for layer in self.layers)
-
     def open_lexicon(self) -> Lexicon | None:
         """That of the last epoch, where a layer reads it and there is one."""
-        if self.use.lexicon is None and self._reads_lexicon():
+        if self.use.lexicon is None and any(layer.reads_lexicon for layer in self.layers):
             from ragways.layers.lexicon import Lexicon
 
             self.use.lexicon = Lexicon.open(self.store, self.store.folder)
@@ -358,7 +349,7 @@ class IndexRun:
         """Make the lexicon anew where the corpus has doubled or halved since, or it is asked for."""
         lexicon = self.open_lexicon()
         due = self.use.pays and (lexicon is None or lexicon.is_due(self.store))
-        if not self._reads_lexicon() or not (due or "lexicon" in self.fresh):
+        if not (due or "lexicon" in self.fresh) or not any(layer.reads_lexicon for layer in self.layers):
             return
         from ragways.layers.lexicon import Lexicon
 
@@ -480,10 +471,25 @@ class IndexRun:
         self._readers = {}
 
     async def _embed(self, texts: Texts) -> None:
-        """For `use.embed`."""
-        if self.embedding is not None and self.use.pays:
-            with self.summary.timed("embedding"):
-                await self.embedding.see_to(texts, self.summary, self.progress, layer=self._working)
+        """For `use.embed`. Vectors are cached as they come; their cost is counted for the layer that wants them."""
+        embedder, engine, kind = self.use.embedder, self.use.engine, f"embed:{self._working}"
+        if embedder is None or not self.use.pays:
+            return
+        known = self.cache.known(embedder.name, texts)
+        # Texts of one length together, so that a batch of an endpoint is even.
+        missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
+
+        async def embed(hashes: Sequence[str]) -> None:
+            some = [texts[hash] for hash in hashes]
+            with self.cache.costing(kind) as cost:
+                vectors = await (embedder.embed(some) if engine is None else engine.embed(embedder, some))
+                self.cache.keep(embedder.name, dict(zip(hashes, vectors, strict=True)), kind, cost)
+            self.summary.embedded += len(hashes)
+            self.progress(Progress("embedding", self.summary.embedded))
+
+        slices = [missing[at : at + EMBEDDED_AT_ONCE] for at in range(0, len(missing), EMBEDDED_AT_ONCE)]
+        with self.summary.timed("embedding"):
+            await in_turn(map(embed, slices), (engine or embedder).parallel)
 
     # After
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,21 @@ def replacing(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def save_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array (`.npy`), and see that it was written whole."""
+@contextmanager
+def _writing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of `path` if it was written whole."""
     with replacing(path) as draft:
         with draft.open("wb") as file:
-            np.save(file, array, allow_pickle=False)
+            yield file
             size = file.tell()
         if draft.stat().st_size != size:
             raise StoreFailed(f"{path} was not written whole", "check the disk and its room, then run again")
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array (`.npy`)."""
+    with _writing(path) as file:
+        np.save(file, array, allow_pickle=False)
 
 
 def load_array(path: Path) -> NDArray[Any]:
@@ -58,15 +65,11 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         at += -(-array.nbytes // _ALIGNED) * _ALIGNED
     head = json.dumps(contents).encode()
     head += b" " * (-(_HEAD + len(head)) % _ALIGNED)
-    with replacing(path) as draft:
-        with draft.open("wb") as file:
-            file.write(len(head).to_bytes(_HEAD, "little") + head)
-            for array in arrays.values():
-                file.write(np.ascontiguousarray(array).data)
-                file.write(bytes(-array.nbytes % _ALIGNED))
-            size = file.tell()
-        if draft.stat().st_size != size:
-            raise StoreFailed(f"{path} was not written whole", "check the disk and its room, then run again")
+    with _writing(path) as file:
+        file.write(len(head).to_bytes(_HEAD, "little") + head)
+        for array in arrays.values():
+            file.write(np.ascontiguousarray(array).data)
+            file.write(bytes(-array.nbytes % _ALIGNED))
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:

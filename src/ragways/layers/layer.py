@@ -12,10 +12,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, cast
 
 from ragways.core.runtime import ProgressCallback, silent
-from ragways.core.section import parse_section
 from ragways.core.trace import Usage
 from ragways.layers.settings import LayerSettings
 from ragways.models.client import ModelClient
@@ -87,10 +86,8 @@ class Use:
     """What the first of them failed of."""
 
     def settings_of(self, layer: str, kind: type[S]) -> S:
-        given = self.settings.get(layer)
-        if given is None:
-            return kind()
-        return given if isinstance(given, kind) else parse_section(layer, kind, given.model_dump())
+        """Settings of a layer, which are of this kind."""
+        return cast(S, self.settings.get(layer)) or kind()
 
     def fail(self, why: str, units: int = 1) -> None:
         """Note work that could not be done."""

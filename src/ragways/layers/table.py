@@ -36,19 +36,18 @@ def check_layers(names: Iterable[str]) -> frozenset[str]:
 
 def in_order(names: Iterable[str]) -> list[Layer]:
     """These layers in the order they are built in: that of the table, but each behind those it needs."""
-    chosen = set(names)
-    ordered: dict[str, Layer] = {}
+    chosen, ordered = set(names), dict[str, Layer]()
 
     def take(name: str) -> None:
         layer = LAYERS[name]
         for other in LAYERS:
-            if other in layer.needs and other not in ordered:
+            if other in layer.needs:
                 take(other)
         if name in chosen:
-            ordered[name] = layer
+            ordered.setdefault(name, layer)
 
     for name in LAYERS:
-        if name in chosen and name not in ordered:
+        if name in chosen:
             take(name)
     return list(ordered.values())
 

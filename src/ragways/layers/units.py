@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from ragways.core.errors import BudgetExceeded, ModelRefused
 
@@ -20,34 +20,28 @@ async def work_through(units: Sequence[T], do: Callable[[T], Awaitable[Iterable[
     A call sets aside the most it can cost, so many at once meet the budget long before it is spent. Then fewer go on;
     the budget is reached when there is no room for one alone.
     """
-    workers = _Workers(list(units)[::-1], do)
-    await asyncio.gather(*(workers.work() for _ in range(min(UNITS_AT_ONCE, len(units)))))
-    if workers.stop is not None:
-        raise workers.stop
+    waiting, busy = list(units)[::-1], 0
+    stopped: BaseException | None = None
 
-
-class _Workers(Generic[T]):
-    def __init__(self, waiting: list[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
-        self.waiting = waiting
-        self.do = do
-        self.busy = 0
-        self.stop: BaseException | None = None
-
-    async def work(self) -> None:
-        while self.waiting and self.stop is None:
-            unit = self.waiting.pop()
-            self.busy += 1
+    async def work() -> None:
+        nonlocal busy, stopped
+        while waiting and stopped is None:
+            unit = waiting.pop()
+            busy += 1
             try:
-                self.waiting += reversed(list(await self.do(unit)))
+                waiting.extend(reversed(list(await do(unit))))
             except BudgetExceeded as stop:
-                self.waiting.append(unit)
-                if self.busy > 1:
+                waiting.append(unit)
+                if busy > 1:
                     return
-                self.stop = stop
-            except ModelRefused as stop:
-                self.stop = stop
+                stopped = stop
             except BaseException as error:
-                self.stop = error
-                raise
+                stopped = error
+                if not isinstance(error, ModelRefused):
+                    raise
             finally:
-                self.busy -= 1
+                busy -= 1
+
+    await asyncio.gather(*(work() for _ in range(min(UNITS_AT_ONCE, len(units)))))
+    if stopped is not None:
+        raise stopped

@@ -235,7 +235,9 @@ def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 class ChunkVectors(VectorSearch):
-    """The vectors of all chunks. Equal scores are ordered by document and place; the order of rows has no meaning."""
+    """The vectors of all chunks (`protocols.Vectors`). Equal scores are ordered by document and place; the order of
+    rows has no meaning.
+    """
 
     def __init__(
         self,
@@ -303,12 +305,10 @@ class ChunkVectors(VectorSearch):
         return found
 
     def sizes(self, documents: Iterable[str]) -> dict[str, int]:
-        """How many chunks each of these documents has; one that has none is left out."""
         stretches = ((id, self._stretch(number_of(id))) for id in documents)
         return {id: some.stop - some.start for id, some in stretches if some.stop > some.start}
 
     def openings(self, vector: Floats, k: int) -> Scored:
-        """The k documents whose first chunks are nearest a vector; none below 0."""
         ids, rows = self._openings
         return best(ids, self.matrix.take(rows) @ vector, k, 0.0)
 

@@ -38,7 +38,7 @@ class _Article(NamedTuple):
 
 
 class StoredDocuments:
-    """Documents by id, name or chunk. Reads only."""
+    """Documents by id, name or chunk: the folder's `Documents` (`layers/protocols.py`). Reads only."""
 
     stale: frozenset[int] = frozenset()
     """Numbers of documents that changed since the views were made: a hit on a chunk of theirs may mean another text."""
@@ -73,7 +73,6 @@ class StoredDocuments:
         return self._article(number_of(document))[1][start:end]
 
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
-        """Offsets of the sentences that lie in a piece, cut at its borders; none where it stands in no document."""
         if not piece.document.startswith("article:"):
             return []
         return [
@@ -105,7 +104,6 @@ class StoredDocuments:
         )
 
     def place(self, id: str) -> tuple[Document, int, int] | None:
-        """The document that an id belongs to, and where in its text the part lies."""
         if not _ID.fullmatch(id):
             return None
         document = self.document(id)
@@ -138,7 +136,6 @@ class StoredDocuments:
         )
 
     def documents(self) -> list[tuple[str, str, str]]:
-        """Id, key and title of every document, by key."""
         rows = self.store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
         return [(f"article:{number}", key, title) for number, key, title in rows]
 
@@ -148,11 +145,9 @@ class StoredDocuments:
         return {f"article:{number}": key for number, key in self.store.db.execute(query, (value,))}
 
     def titled(self, names: Iterable[str]) -> set[str]:
-        """Which of these names (as `title_name` makes them) are titles of documents."""
         return {row[0] for row in self._rows("name", "documents", "name", sorted(set(names)))}
 
     def metadata_values(self, field: str, limit: int) -> list[str]:
-        """What documents have in a field of their metadata, each value once; not more than `limit` of them."""
         query = "SELECT DISTINCT metadata ->> ? FROM documents WHERE metadata ->> ? <> '' LIMIT ?"
         path = f'$."{field}"'
         return [str(row[0]) for row in self.store.db.execute(query, (path, path, limit))]
@@ -165,7 +160,6 @@ class StoredDocuments:
         }
 
     def origins(self, spans: Sequence[tuple[str, int, int]]) -> list[Origin]:
-        """Where stretches of documents (id, start, end) are from; an empty one for what stands in no document."""
         numbers = {number_of(id) for id, _, _ in spans if id.startswith("article:")}
         if missing := [number for number in numbers if number not in self._finders]:
             sections: dict[int, list[SectionRow]] = {number: [] for number in missing}

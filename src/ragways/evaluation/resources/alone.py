@@ -14,6 +14,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
+from ragways.index.filtered import only
+from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import ask
 from ragways.retrieval.paradigm import Paradigm
@@ -37,14 +39,15 @@ async def alone(
     for forget in _memos():
         forget()
     gc.collect()
-    index = use.index.again()
+    index = Index.open(use.index.folder)
+    if use.index.where:
+        index = only(index, use.index.where)
     try:
         with suppress(Exception):  # what cannot be done by rules loads what it needs with its first question
             await ask(replace(use.over(index), model=ModelClient(None)), question, paradigm, settings)
         yield use.over(index, keep_vectors=keep_vectors)
     finally:
-        if index is not use.index:
-            index.close()
+        index.close()
 
 
 def _memos() -> Iterator[Callable[[], None]]:

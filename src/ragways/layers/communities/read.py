@@ -71,8 +71,8 @@ def age_of(view: Path) -> CommunityAge:
 
 
 class StoredCommunities:
-    """The communities of a view, read-only. A report is hidden while a document that it was written from is stale:
-    removed or edited since the view was made.
+    """The communities of a view (`protocols.Communities`), read-only. A report is hidden while a document that it was
+    written from is stale: removed or edited since the view was made.
     """
 
     def __init__(self, view: Path, store: Store) -> None:
@@ -104,23 +104,18 @@ class StoredCommunities:
     # Communities
 
     def levels(self) -> list[int]:
-        """From the coarse to the fine."""
         return sorted(set(self._tree.nodes["level"][self._seen].tolist()))
 
     def of_level(self, level: int) -> list[Community]:
-        """The communities of a level and those above it that are not split: together they hold every entity once."""
         return self._found(self._tree.of_level(level).tolist())
 
     def tokens_of_level(self, level: int) -> int:
-        """What reading all reports of a level takes."""
         return sum(community.tokens for community in self.of_level(level))
 
     def of_entity(self, id: str) -> list[Community]:
-        """The communities of one entity, from the coarse to the fine."""
         return sorted(self._found(self._chains([id]).get(id, [])), key=lambda community: community.level)
 
     def at_level(self, ids: Collection[str], level: int) -> dict[str, str]:
-        """The community of each of these entities at a level, or above it where that one is not split."""
         levels, leaf = self._tree.nodes["level"], self._tree.nodes["leaf"]
         return {
             id: self._tree.ids[place]
@@ -139,7 +134,6 @@ class StoredCommunities:
         }
 
     def communities(self, ids: Collection[str]) -> dict[str, Community]:
-        """By id; an id that is not there is left out."""
         places = self._tree.place_of
         return {found.id: found for found in self._found([places[id] for id in set(ids) if id in places])}
 
@@ -191,12 +185,10 @@ class StoredCommunities:
         return StoredVectors.load(self._view, VECTORS) if (self._view / f"{VECTORS}.npy").is_file() else None
 
     def nearest(self, vector: NDArray[np.float32], k: int | None = 20, minimum: float = -1.0) -> Scored:
-        """The k communities whose reports are nearest a vector by cosine, of all levels; without a number all."""
         vectors = self.vectors
         return [] if vectors is None else vectors.search(vector, len(vectors) if k is None else k, minimum=minimum)
 
     def counts(self) -> dict[str, int]:
-        """Communities by who wrote their report; those without one under an empty name."""
         found = dict.fromkeys(sorted(each for each in ("", "model", "rules")), 0)
         for community in self._found(np.flatnonzero(self._seen).tolist()):
             found[community.way] += 1

@@ -431,14 +431,22 @@ class ReportWriter:
             self.use.fail("reports by a model wait for a run that has one", self.missing)
 
     async def _write_by_model(self, behind: Mapping[int, float]) -> None:
-        if self.use.last:
-            missing = self._write_cached(behind)
-            if self.use.pays and self._stopped is None:
-                await self._ask(missing)
-            self.missing += len(self._inputs)
-            self._inputs.clear()
-        else:
+        """Write those of this level, first from the cache; before the last fold of a run, none."""
+        if not self.use.last:
             self.missing += len(behind)
+            return
+        texts, tokens = self.texts, self.settings.tokens
+        self._inputs = {node: report_input(texts, node, self._below(node), behind[node], tokens) for node in behind}
+        cached = self.use.cache.results(self.kind, {given.basis.input for given in self._inputs.values()})
+        for node in behind:
+            if (text := cached.get(self._inputs[node].basis.input)) is not None:
+                self._put(node, StoredReport("model", CommunityReport.from_json(text), self._inputs.pop(node).basis))
+        if self.use.pays and self._stopped is None:
+            try:  # one report a call, many calls at once: cached as they come
+                await work_through(list(self._inputs), self._ask_for)
+            except BudgetExceeded as stop:
+                self._stopped = stop
+        self.missing += len(self._inputs)
 
     def _behind(self, node: int, tokens: Floats) -> float:
         """Tokens of the corpus behind a community; of a large one there are enough."""
@@ -458,16 +466,6 @@ class ReportWriter:
         if nodes:
             self.use.progress(Progress("reports by rules", len(nodes), len(nodes)))
 
-    def _write_cached(self, behind: Mapping[int, float]) -> list[int]:
-        """Those that a model must still write."""
-        for node, tokens in behind.items():
-            self._inputs[node] = report_input(self.texts, node, self._below(node), tokens, self.settings.tokens)
-        cached = self.use.cache.results(self.kind, {given.basis.input for given in self._inputs.values()})
-        for node in behind:
-            if (text := cached.get(self._inputs[node].basis.input)) is not None:
-                self._put(node, StoredReport("model", CommunityReport.from_json(text), self._inputs.pop(node).basis))
-        return list(self._inputs)
-
     def _below(self, node: int) -> list[StoredReport]:
         """Reports of communities inside one, the best first."""
         tree = self.texts.tree
@@ -482,13 +480,6 @@ class ReportWriter:
         self.table.put(tree.ids[node], tree.entities(node), stored)
 
     # By a model
-
-    async def _ask(self, nodes: Sequence[int]) -> None:
-        """One report a call, many calls at once. Reports are cached as they come."""
-        try:
-            await work_through(nodes, self._ask_for)
-        except BudgetExceeded as stop:
-            self._stopped = stop
 
     async def _ask_for(self, node: int) -> Sequence[int]:
         with self.use.cache.costing(self.kind) as cost:

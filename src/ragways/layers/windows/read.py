@@ -77,7 +77,7 @@ class Projection:
 
 
 class StoredWindows:
-    """The windows of a view, or of some of its documents; windows and sentences are numbered by document and place.
+    """The windows of a view (`protocols.Windows`), or of some of its documents, numbered by document and place.
     `left_out` are documents that have no vectors yet; `whole` are the windows that these are a part of.
     """
 
@@ -134,15 +134,12 @@ class StoredWindows:
         return self.near_within(window) + self.near_across(window)
 
     def near_within(self, window: int) -> list[tuple[int, float]]:
-        """Those of them that are of its own document, nearest first."""
         return self.edges.within.of(window)
 
     def near_across(self, window: int) -> list[tuple[int, float]]:
-        """Those of them that are of other documents, nearest first."""
         return self.edges.across.of(window)
 
     def likeness(self, window: int, sentences: Sequence[int]) -> list[float]:
-        """How similar sentences are to a window."""
         found: list[float] = (self.sentences.take(sentences) @ self.windows[window]).tolist()
         return found
 
@@ -151,15 +148,12 @@ class StoredWindows:
         return self.projection.apply(points)
 
     def points(self, windows: Sequence[int]) -> NDArray[np.float64]:
-        """The vectors of windows, as rows."""
         return self.windows[np.array(windows)].astype(np.float64)
 
     def same_window(self, window: int) -> int:
-        """A mark of its text: windows of one text have the same."""
         return int(self.arrays.window_marks[window])
 
     def same_sentence(self, sentence: int) -> int:
-        """A mark of its text: sentences of one text have the same."""
         return int(self.arrays.sentence_marks[sentence])
 
     def window_id(self, window: int) -> str:
@@ -172,7 +166,6 @@ class StoredWindows:
         return f"article:{self.arrays.numbers[document]}:{within}t{number}"
 
     def span_of(self, sentence: int) -> tuple[int, int]:
-        """Where a sentence begins and ends in its document's text."""
         start, end = self.arrays.places[sentence].tolist()
         return start, end
 
