@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import cast
 from xml.etree import ElementTree
 
-import networkx
 import pyarrow.parquet
 import pytest
 
@@ -156,17 +155,6 @@ def test_graphml(index: Index, tmp_path: Path):
             for row in wanted
         ]
         assert rows == flat
-
-
-def test_graphml_as_networkx_reads_it(index: Index, tmp_path: Path):
-    export(index, "graphml", tmp_path / "graph.graphml")
-    graph = networkx.read_graphml(tmp_path / "graph.graphml", force_multigraph=True)
-    nodes, edges = expected(index)
-    assert sorted(graph.nodes) == [node["id"] for node in nodes]
-    assert graph.number_of_edges() == len(edges)
-    assert sum(data["weight"] for *_, data in graph.edges(data=True)) == pytest.approx(
-        sum(float(str(edge["weight"])) for edge in edges)
-    )
 
 
 def test_without_pyarrow_the_cure_is_its_install_line(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

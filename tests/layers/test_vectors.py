@@ -258,7 +258,6 @@ def test_a_fold_answers_as_made_from_the_same_rows(steps: bool, data: st.DataObj
 
 
 def rows_file(runs: LayerRuns) -> Path:
-    assert runs.view is not None
     return max(runs.view.glob("*.i8"))
 
 

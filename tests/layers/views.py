@@ -37,7 +37,7 @@ class LayerRuns:
         self.model = ModelClient(None)
         self.pays = True
         self.use = self._use()
-        self.view: Path | None = None
+        self.view = folder / "none"
         self.generation = 0
 
     def _use(self) -> Use:
@@ -72,7 +72,7 @@ class LayerRuns:
         target = self.folder / f"view{self.store.generation}-{os.urandom(4).hex()}"
         target.mkdir()
         change = None
-        if self.view is not None and not make:
+        if self.view.is_dir() and not make:
             change = self.store.changes(self.generation, self.layer.name)
             for path in self.view.iterdir():
                 os.link(path, target / path.name)
@@ -80,12 +80,10 @@ class LayerRuns:
         self.view, self.generation = target, self.store.generation
 
     def open(self) -> Any:
-        assert self.view is not None
         return self.layer.open(self.view, self.store)
 
     def findings(self) -> list[Finding]:
         """What a check finds in the view."""
-        assert self.view is not None
         views = self.view.with_name("checked")
         views.mkdir(exist_ok=True)
         (views / self.layer.name).unlink(missing_ok=True)

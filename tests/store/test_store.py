@@ -17,7 +17,7 @@ from ragways.core.errors import NoIndex, StoreBusy, StoreFailed, WrongVersion
 from ragways.store.database import store_errors
 from ragways.store.place import LOCK
 from ragways.store.store import FILE, PARTS, Change, Store
-from tests.store.rows import document, number, write_texts
+from tests.store.rows import number, write_texts
 
 A, B, C = (number(key) for key in ("a.txt", "b.txt", "c.txt"))
 
@@ -187,8 +187,3 @@ def test_too_few_handles_and_no_permission_for_the_lock(tmp_path: Path, monkeypa
             with pytest.raises(StoreFailed) as caught:
                 Store.write(tmp_path)
         assert cure in caught.value.cure
-
-
-def test_document_and_source_have_the_same_number():
-    assert document("a.txt", "").id == f"article:{A}"
-    assert len({A, B, C}) == 3

@@ -117,15 +117,6 @@ def test_it_finds_divisions_as_good_as_the_library(seed):
     assert modularity(links, divisions[-1]) == max(modularity(links, division) for division in divisions)
 
 
-def test_zachary_is_divided_as_well_as_by_louvain():
-    graph = networkx.karate_club_graph()
-    links = links_of([(a, b, float(w)) for a, b, w in graph.edges(data="weight")], len(graph))
-    louvain = max(
-        networkx.community.modularity(graph, networkx.community.louvain_communities(graph, seed=n)) for n in range(5)
-    )
-    assert modularity(links, leiden(links, ids_of(len(graph)))[-1]) >= 0.95 * louvain
-
-
 def test_the_order_of_edges_does_not_matter_and_the_seed_does():
     edges, size = planted()
     shuffled = random.Random(3).sample(edges, len(edges))
