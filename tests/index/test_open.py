@@ -79,10 +79,8 @@ def test_what_is_written_later_stays_out_of_sight(index: Path):
         assert found(opened) == before == {"a", "b", "c"}
         assert opened.identity == identity
         assert not opened.is_newest()
-        assert opened.again() is opened, "there is no other reader of the same"
-    with closing(Index.open(index)) as opened, closing(opened.again()) as again:
-        assert found(opened) == found(again) == {"a", "c", "d"}
-        assert again is not opened
+    with closing(Index.open(index)) as opened:
+        assert found(opened) == {"a", "c", "d"}
 
 
 def test_documents_that_changed_since_the_views_are_left_out(index: Path):

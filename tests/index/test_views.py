@@ -98,7 +98,6 @@ def test_damage_is_told(tmp_path: Path, every: bool):
     (views.of("words") / "b").unlink()
     assert views.damaged("words", every=every) == ["words/a", "words/b"]
     assert views.damaged("vectors", every=every) == []
-    assert views.without(["words"]).layers.keys() == {"vectors"}
 
 
 def test_of_large_files_every_byte_is_compared_on_request_alone(tmp_path: Path):

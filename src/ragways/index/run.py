@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -403,7 +404,8 @@ class IndexRun:
         if self._views is None:
             views = published(self.store.folder, self.store.generation)
             if views is not None and views.rows == self.meta.get("rows"):
-                self._views = views.without(name for name in views.layers if views.damaged(name))
+                layers = {name: each for name, each in views.layers.items() if not views.damaged(name)}
+                self._views = replace(views, layers=layers)
         return self._views
 
     def _change(self, layer: Layer, before: Views | None) -> Change | None:

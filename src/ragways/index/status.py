@@ -117,7 +117,11 @@ def _layers(index: Index) -> list[LayerStatus]:
 
 
 def _built(layer: Layer, store: Store, views: Views, failures: int, spent: Spent) -> LayerStatus:
-    name = layer.name
+    name, age = layer.name, 0.0
+    if name == "communities":
+        from ragways.layers.communities.read import age_of
+
+        age = age_of(views.of(name)).share
     return LayerStatus(
         name,
         True,
@@ -127,14 +131,8 @@ def _built(layer: Layer, store: Store, views: Views, failures: int, spent: Spent
         failures,
         spent,
         len(store.changed_since(views.generation_of(name))),
-        _age(views.of(name)) if name == "communities" else 0.0,
+        age,
     )
-
-
-def _age(view: Path) -> float:
-    from ragways.layers.communities.read import age_of
-
-    return age_of(view).share
 
 
 def _paid_work(path: Path) -> tuple[dict[str, int], dict[str, Spent]]:

@@ -12,9 +12,9 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +86,6 @@ class Views:
                 return descriptor
             os.close(descriptor)
             return None
-
-    def without(self, layers: Iterable[str]) -> Views:
-        """The same without some views."""
-        left = set(layers)
-        return replace(self, layers={name: each for name, each in self.layers.items() if name not in left})
 
     def files_of(self, layer: str) -> dict[str, FileSeal]:
         return {name: seal for name, seal in self.files.items() if name.startswith(f"{layer}/")}

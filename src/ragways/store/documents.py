@@ -70,7 +70,8 @@ class StoredDocuments:
 
     def text(self, document: str, start: int, end: int) -> str:
         """A stretch of a document's text."""
-        return self._article(number_of(document))[1][start:end]
+        number = number_of(document)
+        return self._read([number])[number].text[start:end]
 
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
         if not piece.document.startswith("article:"):
@@ -97,8 +98,8 @@ class StoredDocuments:
             text,
             format,
             json.loads(metadata),
-            links=self._links(number),
-            infoboxes=self._infoboxes(number),
+            links=tuple(Link(*row) for row in self.store.links(number)),
+            infoboxes=tuple(Infobox(*row) for row in self.store.infoboxes(number)),
             redirect=redirect,
             places=unpacked(places),
         )
@@ -123,17 +124,6 @@ class StoredDocuments:
         query = f"SELECT start, end FROM {_TABLES[kind]} WHERE document = ? AND path = ?"  # noqa: S608 - our own names
         found: tuple[int, int] | None = self.store.db.execute(query, (number, path)).fetchone()
         return found
-
-    def _links(self, number: int) -> tuple[Link, ...]:
-        query = "SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal"
-        return tuple(Link(*row) for row in self.store.db.execute(query, (number,)))
-
-    def _infoboxes(self, number: int) -> tuple[Infobox, ...]:
-        query = "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal"
-        return tuple(
-            Infobox(start, end, kind, tuple((key, value) for key, value in json.loads(fields)))
-            for start, end, kind, fields in self.store.db.execute(query, (number,))
-        )
 
     def documents(self) -> list[tuple[str, str, str]]:
         rows = self.store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
@@ -178,11 +168,6 @@ class StoredDocuments:
         while self._places > _PLACES:
             self._places -= self._finders.popitem(last=False)[1].size
         return found
-
-    def _article(self, number: int) -> tuple[str, str, str]:
-        """Title, text and date of a document."""
-        _, title, text, date, _ = self._read([number])[number]
-        return title, text, date
 
     def paragraph_tokens(self, number: int) -> dict[str, int]:
         """How many tokens the chunks of each paragraph of a document have, by its path."""

@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
 from ragways.core.types import Origin, Place
@@ -68,7 +69,7 @@ class OriginFinder(NamedTuple):
     def _headings(self, start: int) -> tuple[str, ...]:
         """Titles of the headings above a place, outermost first, without that of the document itself."""
         # A heading stands between the end of one section and the start of the next, and belongs to the latter.
-        at = min(bisect_right(self.sections, start, key=_end), len(self.sections) - 1)
+        at = min(bisect_right(self.sections, start, key=itemgetter(0)), len(self.sections) - 1)
         above: list[str] = []
         level = 100
         for _, title, own in reversed(self.sections[1 : at + 1]):
@@ -76,10 +77,6 @@ class OriginFinder(NamedTuple):
                 above.append(title)
                 level = own
         return tuple(reversed(above))
-
-
-def _end(section: SectionRow) -> int:
-    return section[0]
 
 
 def _range(column: Sequence[int], first: int, last: int) -> tuple[int, int]:

@@ -272,18 +272,22 @@ class Store:
             searched = searched_text(title, sections[path.split(":", 1)[0]], part, with_title=with_title)
             id = f"article:{number}:{path}"
             passages.append(SourcePassage(id, ordinal, start, end, title, part, searched))
-        links = self.db.execute("SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal", (number,))
-        boxes = self.db.execute(
-            "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal", (number,)
+        spans = tuple(unpacked_sentences(sentences))
+        links, boxes = self.links(number), self.infoboxes(number)
+        return Source(number, key, title, text, tuple(passages), spans, links, boxes, redirect or "")
+
+    def links(self, number: int) -> tuple[tuple[int, int, str], ...]:
+        """Start, end and target of the links of a document."""
+        query = "SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal"
+        return tuple(self.db.execute(query, (number,)).fetchall())
+
+    def infoboxes(self, number: int) -> tuple[tuple[int, int, str, tuple[tuple[str, str], ...]], ...]:
+        """Start, end, kind and fields of the infoboxes of a document."""
+        query = "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal"
+        return tuple(
+            (start, end, kind, tuple((str(name), str(value)) for name, value in json.loads(fields)))
+            for start, end, kind, fields in self.db.execute(query, (number,))
         )
-        return Source(
-            number, key, title, text, tuple(passages), tuple(unpacked_sentences(sentences)), tuple(links.fetchall()),
-            tuple(
-                (start, end, kind, tuple((str(name), str(value)) for name, value in json.loads(fields)))
-                for start, end, kind, fields in boxes
-            ),
-            redirect or "",
-        )  # fmt: skip
 
     def facts(self, table: str, columns: str, documents: Iterable[int] | None = None) -> Iterator[Row]:
         """Rows of a table of facts (`FACTS`, `chunks` or `documents`): of all documents, in no order, or of these."""
