@@ -43,23 +43,24 @@ _CACHED = 300_000
 """Answers to one kind of question that are cached at most."""
 
 
-class KnownNames:
+class KnownNames(WordCounts):
     """Words, titles and phrases of a corpus; `words`, `titles` and `phrases` are for rules that look through texts."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
+        super().__init__(())
         self._db = db
-        self.words = LexiconWords(db)
         self.titles = StoredTitles(db)
         self._types: dict[str, str] = {}
+        self._counts: dict[str, tuple[int, int]] = {}
         self._known: dict[tuple[str, str], bool] = {}
+
+    @property
+    def words(self) -> WordCounts:
+        return self
 
     @cached_property
     def phrases(self) -> Phrases:
         return Phrases({tuple(phrase.split(" ")) for (phrase,) in self._db.execute("SELECT phrase FROM phrases")})
-
-    def common(self, word: str) -> bool:
-        """Whether a word is one of the language rather than a name."""
-        return self.words.common(word)
 
     def type(self, title: str) -> str:
         """What the article of this title is about; nothing where there is none, or it does not say."""
@@ -81,34 +82,6 @@ class KnownNames:
         """Whether most documents that have a word use it as the short form of a name."""
         return self._is(word, "SELECT 1 FROM usual WHERE word = ?")
 
-    def _is(self, word: str, query: str) -> bool:
-        key = query, word
-        if key not in self._known:
-            _bounded(self._known)
-            self._known[key] = self._db.execute(query, (word,)).fetchone() is not None
-        return self._known[key]
-
-
-_TYPE = "SELECT type FROM titles WHERE name = ? AND title = ? AND redirect = '' ORDER BY document DESC LIMIT 1"
-_TITLED = (
-    "SELECT 1 FROM titles WHERE folded = ?1 UNION ALL SELECT 1 FROM titles WHERE name = ?1 AND folded IS NULL LIMIT 1"
-)
-
-
-def _bounded(cache: dict[Any, Any]) -> None:
-    if len(cache) >= _CACHED:
-        cache.clear()
-
-
-class LexiconWords(WordCounts):
-    """Counts of words that are in the tables."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        super().__init__(())
-        self._db = db
-        self._counts: dict[str, tuple[int, int]] = {}
-        self._has: dict[tuple[str, str], bool] = {}
-
     def counts(self, word: str) -> tuple[int, int]:
         found = self._counts.get(word)
         if found is None:
@@ -119,24 +92,34 @@ class LexiconWords(WordCounts):
 
     def has_stem(self, stem: str) -> bool:
         # Few stems are ever looked up, so the words that may have one are tried.
-        return self._cached("stem", stem, lambda: any(stem_of(word) == stem for word in self._may_have(stem)))
-
-    def _may_have(self, stem: str) -> list[str]:
-        return [row[0] for row in self._db.execute(_WITH_STEM, forms_of(stem))] if stem else []
+        key = _WITH_STEM, stem
+        if key not in self._known:
+            _bounded(self._known)
+            words = self._db.execute(_WITH_STEM, forms_of(stem)) if stem else ()
+            self._known[key] = any(stem_of(word) == stem for (word,) in words)
+        return self._known[key]
 
     def is_meant(self, pair: str) -> bool:
-        query = "SELECT 1 FROM pairs WHERE pair = ?"
-        return self._cached("pair", pair, lambda: self._db.execute(query, (pair,)).fetchone() is not None)
+        return self._is(pair, "SELECT 1 FROM pairs WHERE pair = ?")
 
-    def _cached(self, kind: str, text: str, look_up: Callable[[], bool]) -> bool:
-        found = self._has.get((kind, text))
-        if found is None:
-            _bounded(self._has)
-            found = self._has[kind, text] = look_up()
-        return found
+    def _is(self, word: str, query: str) -> bool:
+        key = query, word
+        if key not in self._known:
+            _bounded(self._known)
+            self._known[key] = self._db.execute(query, (word,)).fetchone() is not None
+        return self._known[key]
 
 
 _WITH_STEM = f"SELECT word FROM words WHERE word IN ({', '.join('?' * len(forms_of('')))}) AND small > 0"  # noqa: S608
+_TYPE = "SELECT type FROM titles WHERE name = ? AND title = ? AND redirect = '' ORDER BY document DESC LIMIT 1"
+_TITLED = (
+    "SELECT 1 FROM titles WHERE folded = ?1 UNION ALL SELECT 1 FROM titles WHERE name = ?1 AND folded IS NULL LIMIT 1"
+)
+
+
+def _bounded(cache: dict[Any, Any]) -> None:
+    if len(cache) >= _CACHED:
+        cache.clear()
 
 
 # Titles

@@ -6,7 +6,7 @@ is the same in every history.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -182,33 +182,33 @@ class _Gathered:
 
     def __init__(self, dimension: int) -> None:
         self._width = dimension + 4
-        self._documents: list[tuple[int, int, int]] = []
-        self._vectors: dict[str, list[bytes]] = {"themes": [], "windows": [], "sentences": []}
-        self._marks: dict[str, list[str]] = {"window_marks": [], "sentence_marks": []}
-        self._spans: dict[str, list[tuple[int, ...]]] = {"spans": [], "places": [], "parts": []}
+        self._rows: dict[str, list[Any]] = {field.name: [] for field in fields(WindowArrays)}
 
     def add(self, document: WindowedDocument, hashes: TextHashes, vectors: dict[str, bytes]) -> None:
-        self._documents.append((document.number, len(document.windows), len(document.sentences)))
-        for name, some in (
-            ("themes", hashes.themes), ("windows", hashes.windows), ("sentences", hashes.sentences),
-        ):  # fmt: skip
-            self._vectors[name] += [vectors[hash] for hash in some]
-        self._marks["window_marks"] += hashes.windows
-        self._marks["sentence_marks"] += hashes.sentences
-        for name, spans in (
-            ("spans", document.windows), ("places", document.sentences), ("parts", document.parts),
-        ):  # fmt: skip
-            self._spans[name] += spans
+        own: dict[str, Iterable[Any]] = {
+            "numbers": [document.number],
+            "counts": [(len(document.windows), len(document.sentences))],
+            "themes": [vectors[hash] for hash in hashes.themes],
+            "windows": [vectors[hash] for hash in hashes.windows],
+            "window_marks": [hash[:16] for hash in hashes.windows],
+            "spans": document.windows,
+            "sentences": [vectors[hash] for hash in hashes.sentences],
+            "sentence_marks": [hash[:16] for hash in hashes.sentences],
+            "places": document.sentences,
+            "parts": document.parts,
+        }
+        for name, rows in own.items():
+            self._rows[name] += rows
 
     def arrays(self) -> WindowArrays:
-        documents = np.array(self._documents, np.int64).reshape(-1, 3)
-        parts: dict[str, NDArray[Any]] = {"numbers": documents[:, 0], "counts": documents[:, 1:].astype(np.int32)}
-        for name, rows in self._vectors.items():
+        parts: dict[str, NDArray[Any]] = {"numbers": np.array(self._rows["numbers"], np.int64)}
+        for name in ("themes", "windows", "sentences"):
+            rows = self._rows[name]
             parts[name] = np.frombuffer(b"".join(rows), np.int8).reshape(len(rows), self._width)
-        for name, marks in self._marks.items():
-            parts[name] = np.frombuffer(bytes.fromhex("".join(mark[:16] for mark in marks)), "<u8")
-        for name, spans in self._spans.items():
-            parts[name] = np.array(spans, np.int32).reshape(-1, 3 if name == "parts" else 2)
+        for name in ("window_marks", "sentence_marks"):
+            parts[name] = np.frombuffer(bytes.fromhex("".join(self._rows[name])), "<u8")
+        for name, width in (("counts", 2), ("spans", 2), ("places", 2), ("parts", 3)):
+            parts[name] = np.array(self._rows[name], np.int32).reshape(-1, width)
         return WindowArrays(**parts)
 
 
