@@ -70,8 +70,7 @@ class StoredDocuments:
 
     def text(self, document: str, start: int, end: int) -> str:
         """A stretch of a document's text."""
-        number = number_of(document)
-        return self._read([number])[number].text[start:end]
+        return self.article(number_of(document))[1][start:end]
 
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
         if not piece.document.startswith("article:"):
@@ -168,6 +167,11 @@ class StoredDocuments:
         while self._places > _PLACES:
             self._places -= self._finders.popitem(last=False)[1].size
         return found
+
+    def article(self, number: int) -> tuple[str, str, str]:
+        """Title, text and date of a document."""
+        _, title, text, date, _ = self._read([number])[number]
+        return title, text, date
 
     def paragraph_tokens(self, number: int) -> dict[str, int]:
         """How many tokens the chunks of each paragraph of a document have, by its path."""

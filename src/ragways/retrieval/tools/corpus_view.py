@@ -56,7 +56,7 @@ class CorpusView:
 
     def quotes(self, article: int, rows: Iterable[PartRow], score: float | None = None) -> Iterator[Excerpt]:
         """Paragraphs as quotes, long ones in parts."""
-        title, text, date = self.index._article(article)
+        title, text, date = self.index.article(article)
         known = self.index.paragraph_tokens(article)
         for _, path, start, end in rows:
             parts = list(_parts(text, start, end, known.get(path) or count_text(text[start:end])))
