@@ -100,7 +100,7 @@ async def descriptions(use: Resources, calls: int) -> Figures:
         "title_search": [],
     }
     for number in chance.sample(list(articles), min(calls, len(articles))):
-        said = description(view.index._article(number)[1], articles[number])
+        said = description(view.index.article(number)[1], articles[number])
         if not said:
             continue
         vector = await use.embed_question(said)

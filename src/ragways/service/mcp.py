@@ -132,7 +132,7 @@ class ProtocolAnswers:
                 number = view_of(use.index).catalogue.find(f"article:{match[1]}" if match else uri)
             except ToolError as error:
                 raise UsageError(f"{error.message}; nearest: {', '.join(error.nearest)}") from None
-            title, text, _date = use.index._article(number)
+            title, text, _date = use.index.article(number)
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": f"{title}\n\n{text}"}]}
 
 
