@@ -210,7 +210,7 @@ class ServeSettings(Section):
 
 
 class ClusterSettings(Section):
-    """Where documents are embedded and extracted when an index is built (docs/scale.md)."""
+    """Where texts are embedded and the graph's rules read documents when an index is built (docs/scale.md)."""
 
     engine: Literal["local", "ray"] = Field("local", description="local is this process; ray is a cluster (extra ray)")
     address: str = Field("", description="of ray: host:port, ray://host:port or auto; unset starts one on this machine")

@@ -47,6 +47,8 @@ def test_a_missing_layer_shows_the_command_that_builds_it(indexed: Run):
     flat = " ".join(done.out.split())
     assert "this index has no windows" in flat
     assert "ragways index PATH --with vectors,windows,words" in flat
+    named = indexed("ask", QUESTION, "-p", "words,kg", "--index", ".ragways", "--json").data
+    assert "ragways index PATH --index .ragways --with graph" in named[1]["cure"]
 
 
 def test_a_few_are_shown_in_full_and_more_when_asked(indexed: Run):

@@ -96,7 +96,7 @@ def test_status_and_remove(indexed: Run):
     assert status["layers"] == ["structure", "vectors", "words"]
     assert [document["title"] for document in status["documents"]] == ["Harbour", "storm"]
     assert indexed("status").code == 0
-    assert indexed("remove", "Harbour").code == 0
+    assert indexed("remove", "Harbour", "--json").data["wall"] > 0
     assert indexed("status", "--json").data["counts"]["documents"] == 1
     one_line(indexed("remove", "Harbour"), 2, "no document is called")
 
@@ -115,6 +115,8 @@ def test_plan_tells_and_does_nothing(ragways: Run, home: Path):
     os.utime(home / "docs" / "storm.txt", (1, 1))
     planned = ragways("index", "docs", "--plan", "--json").data
     assert (planned["changed"], planned["unchanged"], planned["to_embed"]) == (1, 1, 1)
+    planned = ragways("index", "docs", "--plan", "--rebuild", "--json").data
+    assert (planned["new"], planned["changed"], planned["unchanged"], planned["to_embed"]) == (2, 0, 0, 1)
 
 
 def test_paradigms_lists_the_table(ragways: Run):

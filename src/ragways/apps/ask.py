@@ -26,6 +26,7 @@ from ragways.apps.terminal import (
     console,
     index_folder,
     print_json,
+    with_index,
 )
 from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
@@ -262,6 +263,7 @@ async def ask_all(
             except RagwaysError as error:
                 if len(names) == 1:
                     raise
+                error.cure = with_index(error.cure)
                 failures.append((name, error))
     return results, failures
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import io
-import re
-import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +36,7 @@ from ragways.apps.terminal import (
     WhereOption,
     chosen_settings,
     show_wait,
+    with_index,
 )
 from ragways.apps.tune import tune
 from ragways.apps.watch import watch
@@ -188,7 +186,7 @@ def _run() -> None:
             named = next((word for word in arguments if not word.startswith("-")), "")
             _parser(named if named in map(_name, _all_commands()) else None)(arguments)
     except RagwaysError as error:
-        _fail(_with_index(str(error), sys.argv[1:]), error.exit_code)
+        _fail(with_index(str(error)), error.exit_code)
     except KeyboardInterrupt:
         _fail("interrupted; what was finished is kept", INTERRUPTED)
     except SystemExit as stop:
@@ -218,18 +216,6 @@ def _all_commands() -> list[CommandInfo | TyperInfo]:
 
 def _name(one: CommandInfo | TyperInfo) -> str:
     return str(one.name or getattr(one.callback, "__name__", "")).replace("_", "-")
-
-
-def _with_index(message: str, arguments: Sequence[str]) -> str:
-    """A message whose cure builds the index that the command line names: without it, that would build another."""
-    named = [after for one, after in pairwise(arguments) if one == "--index"]
-    named += [one.removeprefix("--index=") for one in arguments if one.startswith("--index=")]
-    if not named or "--index" in message:
-        return message
-    return _BUILDS.sub(lambda found: f"{found[0]} --index {shlex.quote(named[0])}", message)
-
-
-_BUILDS = re.compile(r"ragways index (--rebuild )?PATH\b")
 
 
 def _fail(message: str, code: int) -> None:

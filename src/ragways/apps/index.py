@@ -83,7 +83,8 @@ def index(
     ] = False,
     erase: EraseOption = False,
     engine: Annotated[
-        str | None, typer.Option("--engine", help="Where documents are embedded and extracted: local, or ray.")
+        str | None,
+        typer.Option("--engine", help="Where texts are embedded and the graph's rules read documents: local, or ray."),
     ] = None,
     address: Annotated[
         str | None, typer.Option("--address", help="The Ray cluster, HOST:PORT; unset, one on this machine.")
@@ -112,7 +113,7 @@ def index(
     web = WebSource(tuple(url), depth, max_pages, allow_private=frozenset(allow_private or ())) if url else None
     fresh = frozenset({"lexicon"} if fresh_lexicon else ()) | ({"communities"} if fresh_communities else set())
     if plan:
-        _plan(chosen, paths or [], recipe, web, fresh, json)
+        _plan(chosen, paths or [], recipe, web, rebuild, fresh, json)
         return
     with written(chosen.index, chosen.cache) as place, progress_bar(not json) as progress, spending(Budget(usd=budget)):
         run = build(
@@ -148,13 +149,20 @@ def _on_cluster(chosen: Settings, engine: str | None, address: str | None) -> Se
 
 
 def _plan(
-    chosen: Settings, paths: list[Path], recipe: Recipe, web: WebSource | None, fresh: frozenset[str], json: bool
+    chosen: Settings,
+    paths: list[Path],
+    recipe: Recipe,
+    web: WebSource | None,
+    rebuild: bool,
+    fresh: frozenset[str],
+    json: bool,
 ) -> None:
     from ragways.cloud.copies import no_url
     from ragways.index.plan import plan
 
     with progress_bar(not json) as progress:
-        run = plan(no_url(chosen.index, "a plan"), paths, recipe, progress=progress, web=web, fresh=fresh)
+        folder = no_url(chosen.index, "a plan")
+        run = plan(folder, paths, recipe, progress=progress, web=web, rebuild=rebuild, fresh=fresh)
         planned = asyncio.run(run)
     if json:
         print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})

@@ -222,7 +222,7 @@ def show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
             show_table(Table.of(("", ""), rows, title=title), header=False)
         else:
             out.print(f"{title}: {missing}")
-    out.print(f"kept in {kept}" if kept else "not kept: the index cannot be written", style="dim", markup=False)
+    out.print(f"saved in {kept}" if kept else "not saved: the index cannot be written", style="dim", markup=False)
 
 
 def _text_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,6 +110,18 @@ def chosen_settings(
 def index_folder(file: Path | None, index: Path | None) -> Path:
     """The folder of the index, for what asks no model: no key can leave with a path, so none is checked."""
     return chosen_settings(file, index, trust=True).index
+
+
+def with_index(text: str) -> str:
+    """A cure that builds the index which the command line names: without the option it would build another."""
+    named = [after for one, after in pairwise(sys.argv) if one == "--index"]
+    named += [one.removeprefix("--index=") for one in sys.argv if one.startswith("--index=")]
+    if not named or "--index" in text:
+        return text
+    return _BUILDS.sub(lambda match: f"{match[0]} --index {shlex.quote(named[0])}", text)
+
+
+_BUILDS = re.compile(r"ragways index (--rebuild )?PATH\b")
 
 
 def console(*, error: bool = False) -> Console:

@@ -101,6 +101,7 @@ async def remove(folder: Path, names: Sequence[str], erase: bool = False) -> Sum
     of those that were removed before.
     """
     Store.open(folder).close()  # raises where there is no index
+    started = time.perf_counter()
     with writing(folder) as (store, cache):
         run = IndexRun(store, cache, silent, Summary())
         try:
@@ -111,6 +112,7 @@ async def remove(folder: Path, names: Sequence[str], erase: bool = False) -> Sum
             await _finish(run, folder)
         finally:
             await run.aclose()
+        run.summary.wall = time.perf_counter() - started
         return run.summary
 
 

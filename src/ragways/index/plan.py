@@ -104,6 +104,7 @@ async def plan(
     progress: ProgressCallback = silent,
     root: str = "",
     web: WebSource | None = None,
+    rebuild: bool = False,
     fresh: frozenset[str] = frozenset(),
 ) -> IndexPlan:
     """Read what differs into rows that are thrown away, try the layers on a sample of it, and say what a run would
@@ -112,7 +113,7 @@ async def plan(
     check_place(folder)
     planned, read, started = IndexPlan(), Summary(), time.perf_counter()
     with (
-        closing(_rows(folder, planned)) as store,
+        closing(_rows(folder, planned, rebuild)) as store,
         closing(Store.scratch(folder)) as new,
         closing(_cache(folder)) as cache,
     ):
@@ -138,8 +139,10 @@ async def plan(
     return planned
 
 
-def _rows(folder: Path, planned: IndexPlan) -> Store:
-    """The rows of an index as they are; empty ones where there is none."""
+def _rows(folder: Path, planned: IndexPlan, rebuild: bool) -> Store:
+    """The rows of an index as they are; empty ones where there is none, or where it is to be built anew."""
+    if rebuild:
+        return Store.scratch(folder)
     try:
         return Store.open(folder)
     except NoIndex:

@@ -110,7 +110,9 @@ class _Backup:
             for name, log, size in logs:
                 self._add(name, log, size)
         with closing(sqlite3.connect(copy)) as db:
-            rows = db.execute("SELECT id, managed FROM collections ORDER BY id").fetchall()
+            rows = []
+            if has_table(db, "collections"):  # else keys were made, and no server was started yet
+                rows = db.execute("SELECT id, managed FROM collections ORDER BY id").fetchall()
         for id, managed in rows:
             place = f"{'collections' if managed else 'given'}/{id}"
             self._collection(data / place, place)
@@ -339,6 +341,8 @@ def _manifest(text: bytes) -> dict[str, Any]:
 def _managed(database: Path) -> int:
     """How many collections a server's database has of its own; what is there is only read."""
     with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+        if not has_table(db, "collections"):
+            return 0
         return int(db.execute("SELECT count(*) FROM collections WHERE managed").fetchone()[0])
 
 
