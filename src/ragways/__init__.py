@@ -21,7 +21,6 @@ from ragways.core import __version__ as __version__
 
 if TYPE_CHECKING:
     from ragways.asynchronous import AsyncCorpus as AsyncCorpus
-    from ragways.asynchronous import abuild as abuild
     from ragways.asynchronous import aopen as aopen
     from ragways.core.errors import RagwaysError as RagwaysError
     from ragways.core.step import Step as Step
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from ragways.experiment import metrics as metrics
     from ragways.experiment import sample_questions as sample_questions
     from ragways.library import Corpus as Corpus
+    from ragways.library import abuild as abuild
     from ragways.library import build as build
     from ragways.library import open as open
     from ragways.library import paradigms as paradigms
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
 
 _MODULES = {
-    "ragways.asynchronous": ("AsyncCorpus", "abuild", "aopen"),
-    "ragways.library": ("Corpus", "build", "open", "paradigms", "sample_corpus"),
+    "ragways.asynchronous": ("AsyncCorpus", "aopen"),
+    "ragways.library": ("Corpus", "abuild", "build", "open", "paradigms", "sample_corpus"),
     "ragways.experiment": ("Evaluation", "aevaluate", "evaluate", "metrics", "sample_questions"),
     "ragways.core.types": ("Answer", "Citation", "Document", "Evidence", "Hit", "Hits", "Origin", "Piece", "Query"),
     "ragways.core.step": ("Step", "fuse"),

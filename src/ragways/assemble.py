@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import EmbedderChanged, SettingsError, StoreError, UsageError, did_you_mean
 from ragways.core.registry import Registry
+from ragways.core.runtime import ProgressCallback, silent
 from ragways.corpus.structure import PRESETS, Chunking
+from ragways.layers.table import USUAL
 from ragways.models.providers import PROVIDERS
 from ragways.settings import (
     AnswerSettings,
@@ -21,16 +23,18 @@ from ragways.settings import (
     ModelSettings,
     Settings,
     plain_settings,
+    read_settings,
 )
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ragways.corpus.source import LoadOptions
+    from ragways.corpus.source import LoadOptions, WebSource
     from ragways.evaluation.judges.judge import JudgeResources
     from ragways.index.open import Index
-    from ragways.index.recipe import Recipe
+    from ragways.index.plan import IndexPlan
+    from ragways.index.recipe import Recipe, Summary
     from ragways.layers.layer import Engine
     from ragways.layers.settings import GraphSettings
     from ragways.models.adapt import OwnEmbedder, OwnModel
@@ -264,6 +268,96 @@ def engine_of(settings: Settings, embedder: OwnEmbedder | None) -> Callable[[], 
 async def _embedder_from(plain: str) -> Embedder:
     """The embedder of settings that came to another process as JSON."""
     return await embedder_of(Settings.model_validate_json(plain))
+
+
+@dataclass(frozen=True)
+class IndexOptions:
+    """What to index, and how: the arguments of `ragways.build` and the options of `ragways index`.
+
+    Args:
+        paths: files and folders to read. What was read before and did not change is not read again.
+        index: the folder of the index; unset, the one in the settings (`.ragways`).
+        layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
+        include: patterns as in `.gitignore` of files to read, counted from each folder; unset, those of the settings.
+        exclude: patterns of files and folders to leave out; unset, those of the settings.
+        web: pages of web sites to fetch and index too: `WebSource(("https://example.org/docs/",), depth=2)`.
+        embedder: an embedder of your own, any object with `name` and `embed(texts)`. The index remembers its name and
+            can only be opened with it.
+        model: a language model of your own, any object with `name` and `complete(messages)`.
+        settings: those to use; unset, they are read from `ragways.toml` and the environment.
+        budget: the most to spend, in USD. What was done before it is reached is stored.
+        rebuild: start anew instead of updating.
+        fresh: what is otherwise made anew only after many changes, and is to be in this run: `lexicon`, `communities`.
+        erase: leave no byte of documents that are removed or changed. `summary.erasure` says what was searched, and
+            `summary.unerased` whether something can still be read.
+        progress: called with a `Progress` as the work goes on.
+    """
+
+    paths: str | Path | Iterable[str | Path]
+    index: str | Path | None = None
+    _: KW_ONLY
+    layers: Iterable[str] = USUAL
+    include: Iterable[str] | None = None
+    exclude: Iterable[str] | None = None
+    web: WebSource | None = None
+    embedder: OwnEmbedder | None = None
+    model: OwnModel | None = None
+    settings: Settings | None = None
+    budget: float | None = None
+    rebuild: bool = False
+    fresh: Iterable[str] = ()
+    erase: bool = False
+    progress: ProgressCallback = silent
+
+
+async def index_files(wanted: IndexOptions) -> Summary:
+    """Index files and folders, or bring an index up to date with them.
+
+    Takes what `IndexOptions` takes. Returns what the run did: documents added, changed, removed and unchanged, files
+    that could not be read, and the cost.
+
+    Example:
+        >>> ragways.build("docs", "my-index", layers=["vectors", "words", "graph"]).added  # doctest: +SKIP
+        12
+    """
+    from ragways.cloud.copies import written
+    from ragways.core.trace import Budget, spending
+    from ragways.index.build import build
+
+    chosen, recipe, arguments = _run_of(wanted)
+    with spending(Budget(usd=wanted.budget)), written(chosen.index, chosen.cache) as place:
+        run = build(place.folder, recipe=recipe, erase=wanted.erase, **arguments)
+        place.summary = await run
+    return place.summary
+
+
+async def plan_files(wanted: IndexOptions) -> IndexPlan:
+    """What `index_files` would do and cost. Changes nothing."""
+    from ragways.cloud.copies import no_url
+    from ragways.index.plan import plan
+
+    chosen, recipe, arguments = _run_of(wanted)
+    return await plan(no_url(chosen.index, "a plan"), recipe=recipe, **arguments)
+
+
+def _run_of(wanted: IndexOptions) -> tuple[Settings, Recipe, dict[str, Any]]:
+    """The settings, the recipe, and the arguments that a run and a plan of it share."""
+    from ragways.index.recipe import check_fresh
+    from ragways.layers.table import check_layers
+
+    chosen = settings_for(wanted.settings, wanted.index).selecting(wanted.include, wanted.exclude)
+    recipe = recipe_of(chosen, check_layers(wanted.layers), embedder=wanted.embedder, model=wanted.model)
+    paths = [wanted.paths] if isinstance(wanted.paths, str | Path) else wanted.paths
+    return chosen, recipe, {
+        "paths": list(map(Path, paths)), "web": wanted.web, "rebuild": wanted.rebuild,
+        "fresh": check_fresh(wanted.fresh), "progress": wanted.progress,
+    }  # fmt: skip
+
+
+def settings_for(settings: Settings | None, index: str | Path | None) -> Settings:
+    """The settings given, or those of this folder and the environment; `index` goes before theirs."""
+    chosen = settings or read_settings()
+    return chosen if index is None else chosen.model_copy(update={"index": Path(index)})
 
 
 def _load_options(settings: CorpusSettings) -> LoadOptions:

@@ -1,4 +1,4 @@
-"""The async half of the Python API: `abuild`, `aopen` and `AsyncCorpus`.
+"""The async half of the Python API: `aopen` and `AsyncCorpus`.
 
     async with ragways.aopen("my-index") as corpus:
         result = await corpus.ask("Who built the lighthouse?", "fused")
@@ -15,7 +15,6 @@ from collections.abc import (
     Callable,
     Coroutine,
     Generator,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -26,23 +25,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragways.assemble import opened_live, recipe_of
-from ragways.cloud.copies import readable, written
+from ragways.assemble import opened_live, settings_for
+from ragways.cloud.copies import readable
 from ragways.core.errors import RagwaysError, StoreBusy, UsageError
-from ragways.core.runtime import ProgressCallback, limit_threads, silent
+from ragways.core.runtime import limit_threads
 from ragways.core.stream import OnText
 from ragways.core.table import Column, Table
 from ragways.core.text import counted
 from ragways.core.trace import Budget, spending
 from ragways.core.types import Answer, Evidence, Hits, Query, answer_html
-from ragways.corpus.source import WebSource
-from ragways.index.build import build as build_index
-from ragways.index.recipe import Summary, check_fresh
-from ragways.layers.table import USUAL, check_layers
 from ragways.pictures.neighbourhood import Neighbourhood, neighbourhood
 from ragways.retrieval.ask import Result, ask, check_question, retrieve
 from ragways.retrieval.paradigm import Paradigm
-from ragways.settings import Settings, read_settings
+from ragways.settings import Settings
 from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 
 if TYPE_CHECKING:
@@ -56,41 +51,6 @@ T = TypeVar("T")
 
 
 DEFAULT_PARADIGM = "auto"
-
-
-async def abuild(
-    paths: str | Path | Iterable[str | Path],
-    index: str | Path | None = None,
-    *,
-    layers: Iterable[str] = USUAL,
-    include: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    web: WebSource | None = None,
-    embedder: OwnEmbedder | None = None,
-    model: OwnModel | None = None,
-    settings: Settings | None = None,
-    budget: float | None = None,
-    rebuild: bool = False,
-    fresh: Iterable[str] = (),
-    erase: bool = False,
-    progress: ProgressCallback = silent,
-) -> Summary:
-    """The async twin of `build`."""
-    chosen = settings_for(settings, index).selecting(include, exclude)
-    files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
-    recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
-    with spending(Budget(usd=budget)), written(chosen.index, chosen.cache) as place:
-        place.summary = await build_index(
-            place.folder,
-            files,
-            recipe,
-            rebuild=rebuild,
-            progress=progress,
-            web=web,
-            fresh=check_fresh(fresh),
-            erase=erase,
-        )
-    return place.summary
 
 
 class AsyncCorpus:
@@ -140,6 +100,7 @@ class AsyncCorpus:
 
     async def ask(
         self,
+        /,
         question: str,
         paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
         *,
@@ -150,7 +111,23 @@ class AsyncCorpus:
         on_text: OnText | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Result:
-        """Answer one question in one way; see `Corpus.ask`. `on_text` gets the answer's text while it is written."""
+        """Answer one question in one way.
+
+        Args:
+            question: what to ask.
+            paradigm: the name of a way of answering (`ragways.paradigms()` lists them), or a `Paradigm` or a `Step`
+                from `Query` to `Answer` of your own.
+            where: a filter of documents, such as `'date>2020 and path~"api/"'`: no other has a part in the answer.
+            budget: the most this answer may cost, in USD.
+            history: questions and answers before, the oldest first. The question may lean on them ("Where was she
+                born?"): it is made whole first, and `result.question` is how it was understood.
+            style: of an answer by a model: `brief`, `full`, or your own words; None is the settings' `answer.style`.
+            on_text: called with pieces of the answer's text while it is written.
+            **settings: settings of the paradigm, such as `k=20`.
+
+        Returns:
+            The answer with its citations and evidence, the trace of how it came about, and what it cost.
+        """
         chosen = self._paradigm_settings(paradigm, settings)
         turns = [Turn(*turn) for turn in history]
 
@@ -168,13 +145,24 @@ class AsyncCorpus:
 
     async def retrieve(
         self,
+        /,
         question: str,
         paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer] = DEFAULT_PARADIGM,
         *,
         where: str | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Hits:
-        """Find evidence without answering; see `Corpus.retrieve`."""
+        """Find evidence for a question without answering it.
+
+        Args:
+            question: what to look for.
+            paradigm: a name, a `Paradigm`, or a `Step` from `Query` to `Hits`, `Evidence` or `Answer`.
+            where: a filter of documents, as in `ask`.
+            **settings: settings of the paradigm.
+
+        Returns:
+            The ranked hits, best first.
+        """
         chosen = self._paradigm_settings(paradigm, settings)
         return await self._question(lambda use: retrieve(use, question, paradigm, chosen, where=where))
 
@@ -182,15 +170,13 @@ class AsyncCorpus:
         self,
         question: str,
         paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
-        *,
-        where: str | None = None,
-        budget: float | None = None,
-        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+        **options: Any,  # noqa: ANN401 - those of `ask`, checked there
     ) -> AsyncStreamedAnswer:
-        """Answer one question, and give the answer as it is written; see `Corpus.stream`."""
-        return AsyncStreamedAnswer(
-            lambda sink: self.ask(question, paradigm, where=where, budget=budget, on_text=sink, **settings)
-        )
+        """Answer one question, and give the answer as it is written. Takes what `ask` takes.
+
+        Returns an iterator over pieces of text; `stream.result` is the whole result at the end.
+        """
+        return AsyncStreamedAnswer(lambda sink: self.ask(question, paradigm, on_text=sink, **options))
 
     async def compare(
         self,
@@ -200,7 +186,17 @@ class AsyncCorpus:
         where: str | None = None,
         budget: float | None = None,
     ) -> ComparedAnswers:
-        """Answer one question in several ways; see `Corpus.compare`."""
+        """Answer one question in several ways, one after the other.
+
+        Args:
+            question: what to ask.
+            paradigms: names, or paradigms of your own.
+            where: a filter of documents, as in `ask`.
+            budget: the most that all of them together may cost, in USD.
+
+        Returns:
+            The results by name, with a table of them; one that failed is its error.
+        """
         results: dict[str, Result | RagwaysError] = {}
         with spending(Budget(usd=budget)):
             for paradigm in paradigms:
@@ -214,7 +210,15 @@ class AsyncCorpus:
         return ComparedAnswers(question, results)
 
     async def neighbourhood(self, entity: str, *, hops: int = 1) -> Neighbourhood:
-        """What the knowledge graph has around an entity; see `Corpus.neighbourhood`."""
+        """What the knowledge graph has around an entity, as a value that a notebook shows as a picture.
+
+        Args:
+            entity: a name or an id.
+            hops: how far to go.
+
+        Returns:
+            The entity with those around it, heaviest first, and the relations between them with their quotes.
+        """
         with self.snapshot() as use:
             return neighbourhood(use.index, entity, hops=hops)
 
@@ -351,9 +355,3 @@ def _compared_row(name: str, result: Result | RagwaysError) -> tuple[str | int |
         return (name, f"failed: {result}", None, None, None, None, None)
     evidence, usage = result.answer.evidence, result.usage
     return (name, result.answer.text, len(evidence.items), evidence.tokens, usage.calls, usage.usd, result.seconds)
-
-
-def settings_for(settings: Settings | None, index: str | Path | None) -> Settings:
-    """The settings given, or those of this folder and the environment; `index` goes before theirs."""
-    chosen = settings or read_settings()
-    return chosen if index is None else chosen.model_copy(update={"index": Path(index)})

@@ -41,7 +41,7 @@ from ragways.evaluation.run import evaluate as run_evaluation
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons
 from ragways.index.export import replacing
-from ragways.library import Corpus
+from ragways.library import waiting
 from ragways.pictures.report import report_page
 from ragways.pictures.shell import write_page
 from ragways.retrieval.paradigm import Paradigm
@@ -55,8 +55,9 @@ Questions = str | Path | Iterable[Question | str | Mapping[str, Any]]
 USUAL_METRICS = ("recall@5", "f1", "accuracy")
 
 
-def evaluate(
-    corpus: Corpus,
+async def aevaluate(
+    corpus: AsyncCorpus,
+    /,
     questions: Questions,
     paradigms: Sequence[str | Paradigm] = ("naive", "words", "hybrid-words"),
     *,
@@ -91,36 +92,6 @@ def evaluate(
         >>> evaluation = ragways.evaluate(corpus, "mine.jsonl", ["naive", "fused"])  # doctest: +SKIP
         >>> evaluation.compare("recall@5", baseline="naive")  # doctest: +SKIP
     """
-    return corpus._run(
-        aevaluate(
-            corpus._corpus,
-            questions,
-            paradigms,
-            metrics=metrics,
-            out=out,
-            repeats=repeats,
-            seed=seed,
-            budget=budget,
-            features=features,
-            progress=progress,
-        )
-    )
-
-
-async def aevaluate(
-    corpus: AsyncCorpus,
-    questions: Questions,
-    paradigms: Sequence[str | Paradigm] = ("naive", "words", "hybrid-words"),
-    *,
-    metrics: Sequence[str | Metric] = USUAL_METRICS,
-    out: str | Path | None = None,
-    repeats: int = 1,
-    seed: int = 0,
-    budget: float | None = None,
-    features: bool = True,
-    progress: ProgressCallback = silent,
-) -> Evaluation:
-    """The async twin of `evaluate`."""
     chosen = [find_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
     variants = [variant for one in paradigms for variant in _variants(one, corpus)]
     asked = _questions(questions)
@@ -154,6 +125,9 @@ async def aevaluate(
     finally:
         stack.close()
     return Evaluation(run, chosen, temporary=out is None)
+
+
+evaluate = waiting(aevaluate)
 
 
 class Evaluation:

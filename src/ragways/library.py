@@ -16,105 +16,67 @@ from __future__ import annotations
 import queue
 import threading
 import weakref
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator
+from functools import wraps
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from ragways.asynchronous import (
-    DEFAULT_PARADIGM,
-    AsyncCorpus,
-    AsyncStreamedAnswer,
-    ComparedAnswers,
-    abuild,
-    settings_for,
-)
+from ragways.assemble import IndexOptions, index_files, settings_for
+from ragways.asynchronous import DEFAULT_PARADIGM, AsyncCorpus, AsyncStreamedAnswer
 from ragways.core.errors import UsageError
-from ragways.core.runtime import ProgressCallback, limit_threads, silent
+from ragways.core.runtime import limit_threads
 from ragways.core.sync import LoopThread, run_sync
 from ragways.core.table import Table
 from ragways.core.text import counted
-from ragways.core.types import Answer, Evidence, Hits, Query
-from ragways.corpus.source import WebSource
-from ragways.index.recipe import Summary
-from ragways.layers.table import USUAL
-from ragways.pictures.neighbourhood import Neighbourhood
+from ragways.core.types import Answer, Query
 from ragways.retrieval.ask import PARADIGMS, Result
 from ragways.retrieval.paradigm import Paradigm
 from ragways.settings import Settings
 
 if TYPE_CHECKING:
     from ragways.core.step import Step
+    from ragways.index.recipe import Summary
     from ragways.models.adapt import OwnEmbedder, OwnModel
 
 limit_threads()
 
+P = ParamSpec("P")
+Options = TypeVar("Options")
 T = TypeVar("T")
 
 
-def build(
-    paths: str | Path | Iterable[str | Path],
-    index: str | Path | None = None,
-    *,
-    layers: Iterable[str] = USUAL,
-    include: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    web: WebSource | None = None,
-    embedder: OwnEmbedder | None = None,
-    model: OwnModel | None = None,
-    settings: Settings | None = None,
-    budget: float | None = None,
-    rebuild: bool = False,
-    fresh: Iterable[str] = (),
-    erase: bool = False,
-    progress: ProgressCallback = silent,
-) -> Summary:
-    """Index files and folders, or bring an index up to date with them.
+def _keywords(options: Callable[P, Options], work: Callable[[Options], T]) -> Callable[P, T]:
+    """`work` as a function that takes the arguments of its options object, as `help` shows them."""
 
-    Args:
-        paths: files and folders to read. What was read before and did not change is not read again.
-        index: the folder of the index; unset, the one in the settings (`.ragways`).
-        layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
-        include: patterns as in `.gitignore` of files to read, counted from each folder; unset, those of the settings.
-        exclude: patterns of files and folders to leave out; unset, those of the settings.
-        web: pages of web sites to fetch and index too: `WebSource(("https://example.org/docs/",), depth=2)`.
-        embedder: an embedder of your own, any object with `name` and `embed(texts)`. The index remembers its name and
-            can only be opened with it.
-        model: a language model of your own, any object with `name` and `complete(messages)`.
-        settings: those to use; unset, they are read from `ragways.toml` and the environment.
-        budget: the most to spend, in USD. What was done before it is reached is kept.
-        rebuild: start anew instead of updating.
-        fresh: what is otherwise made anew only after many changes, and is to be in this run: `lexicon`, `communities`.
-        erase: leave no byte of documents that are removed or changed. `summary.erasure` says what was looked at, and
-            `summary.unerased` whether something can still be read.
-        progress: called with a `Progress` as the work goes on.
+    @wraps(options, assigned=(), updated=())
+    @wraps(work)
+    def call(*arguments: P.args, **keywords: P.kwargs) -> T:
+        return work(options(*arguments, **keywords))
 
-    Returns:
-        What the run did: documents added, changed, removed and unchanged, files that could not be read, and the cost.
+    return call
 
-    Example:
-        >>> ragways.build("docs", "my-index", layers=["vectors", "words", "graph"]).added  # doctest: +SKIP
-        12
-    """
-    return run_sync(
-        abuild(
-            paths,
-            index,
-            layers=layers,
-            include=include,
-            exclude=exclude,
-            web=web,
-            embedder=embedder,
-            model=model,
-            settings=settings,
-            budget=budget,
-            rebuild=rebuild,
-            fresh=fresh,
-            erase=erase,
-            progress=progress,
-        )
-    )
+
+def _build(wanted: IndexOptions) -> Summary:
+    return run_sync(index_files(wanted))
+
+
+_build.__doc__ = index_files.__doc__
+abuild = _keywords(IndexOptions, index_files)
+build = _keywords(IndexOptions, _build)
+
+
+def waiting(
+    work: Callable[Concatenate[AsyncCorpus, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Corpus, P], T]:
+    """Async work on an `AsyncCorpus` as work on a `Corpus` that waits for the result. Takes the same arguments."""
+
+    @wraps(work)
+    def call(corpus: Corpus, /, *arguments: P.args, **keywords: P.kwargs) -> T:
+        return corpus._run(work(corpus._corpus, *arguments, **keywords))
+
+    return call
 
 
 def open(
@@ -159,70 +121,20 @@ class Corpus:
             raise
         self._end = weakref.finalize(self, _close, self._thread, self._corpus)
 
-    def ask(
-        self,
-        question: str,
-        paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
-        *,
-        where: str | None = None,
-        budget: float | None = None,
-        history: Sequence[tuple[str, str]] = (),
-        style: str | None = None,
-        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
-    ) -> Result:
-        """Answer one question in one way.
-
-        Args:
-            question: what to ask.
-            paradigm: the name of a way of answering (`ragways.paradigms()` lists them), or a `Paradigm` or a `Step`
-                from `Query` to `Answer` of your own.
-            where: a filter of documents, such as `'date>2020 and path~"api/"'`: no other has a part in the answer.
-            budget: the most this answer may cost, in USD.
-            history: questions and answers before, the oldest first. The question may lean on them ("Where was she
-                born?"): it is made whole first, and `result.question` is how it was understood.
-            style: of an answer by a model: `brief`, `full`, or your own words; None is the settings' `answer.style`.
-            **settings: settings of the paradigm, such as `k=20`.
-
-        Returns:
-            The answer with its citations and evidence, the trace of how it came about, and what it cost.
-        """
-        return self._run(
-            self._corpus.ask(question, paradigm, where=where, budget=budget, history=history, style=style, **settings)
-        )
-
-    def retrieve(
-        self,
-        question: str,
-        paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer] = DEFAULT_PARADIGM,
-        *,
-        where: str | None = None,
-        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
-    ) -> Hits:
-        """Find evidence for a question without answering it.
-
-        Args:
-            question: what to look for.
-            paradigm: a name, a `Paradigm`, or a `Step` from `Query` to `Hits`, `Evidence` or `Answer`.
-            where: a filter of documents, as in `ask`.
-            **settings: settings of the paradigm.
-
-        Returns:
-            The ranked hits, best first.
-        """
-        return self._run(self._corpus.retrieve(question, paradigm, where=where, **settings))
+    ask = waiting(AsyncCorpus.ask)
+    retrieve = waiting(AsyncCorpus.retrieve)
+    compare = waiting(AsyncCorpus.compare)
+    neighbourhood = waiting(AsyncCorpus.neighbourhood)
 
     def stream(
         self,
         question: str,
         paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
-        *,
-        where: str | None = None,
-        budget: float | None = None,
-        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+        **options: Any,  # noqa: ANN401 - those of `ask`, checked there
     ) -> StreamedAnswer:
-        """Answer one question, and give the answer as it is written.
+        """Answer one question, and give the answer as it is written. Takes what `ask` takes.
 
-        Takes what `ask` takes. Returns an iterator over pieces of text; `stream.result` is the whole result at the end.
+        Returns an iterator over pieces of text; `stream.result` is the whole result at the end.
 
         Example:
             >>> stream = corpus.stream("Who built the lighthouse?")  # doctest: +SKIP
@@ -230,50 +142,12 @@ class Corpus:
             ...     print(piece, end="", flush=True)
             >>> stream.result.answer.citations  # doctest: +SKIP
         """
-        stream = self._corpus.stream(question, paradigm, where=where, budget=budget, **settings)
-        return StreamedAnswer(stream, self._thread)
-
-    def compare(
-        self,
-        question: str,
-        paradigms: Sequence[str | Paradigm],
-        *,
-        where: str | None = None,
-        budget: float | None = None,
-    ) -> ComparedAnswers:
-        """Answer one question in several ways, one after the other.
-
-        Args:
-            question: what to ask.
-            paradigms: names, or paradigms of your own.
-            where: a filter of documents, as in `ask`.
-            budget: the most that all of them together may cost, in USD.
-
-        Returns:
-            The results by name, with a table of them; one that failed is its error.
-        """
-        return self._run(self._corpus.compare(question, paradigms, where=where, budget=budget))
-
-    def neighbourhood(self, entity: str, *, hops: int = 1) -> Neighbourhood:
-        """What the knowledge graph has around an entity, as a value that a notebook shows as a picture.
-
-        Args:
-            entity: a name or an id.
-            hops: how far to go.
-
-        Returns:
-            The entity with those around it, heaviest first, and the relations between them with their quotes.
-        """
-        return self._run(self._corpus.neighbourhood(entity, hops=hops))
+        return StreamedAnswer(self._corpus.stream(question, paradigm, **options), self._thread)
 
     @property
     def layers(self) -> tuple[str, ...]:
         """The layers that are built."""
-
-        async def layers() -> tuple[str, ...]:
-            return self._corpus.layers
-
-        return self._run(layers())
+        return self._read(lambda corpus: corpus.layers)
 
     @property
     def path(self) -> Path:
@@ -298,11 +172,7 @@ class Corpus:
 
     def __len__(self) -> int:
         """How many documents there are."""
-
-        async def count() -> int:
-            return len(self._corpus)
-
-        return self._run(count())
+        return self._read(len)
 
     def __bool__(self) -> bool:
         """A corpus is a thing, not a list: an empty one is still there."""
@@ -312,6 +182,12 @@ class Corpus:
         if self.closed:
             return f"<Corpus {self.path}: closed>"
         return f"<Corpus {self.path}: {counted(len(self), 'document')}, layers {', '.join(self.layers)}>"
+
+    def _read(self, value: Callable[[AsyncCorpus], T]) -> T:
+        async def read() -> T:
+            return value(self._corpus)
+
+        return self._run(read())
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self.closed:

@@ -15,18 +15,12 @@ import typer
 from ragways.apps.answer import EventWriter, answer_writer, show_answer, show_text
 from ragways.apps.side_by_side import show_answers
 from ragways.apps.terminal import (
-    IndexOption,
     JsonOption,
-    ModelOption,
-    ProviderOption,
-    SettingsOption,
-    TrustOption,
     WhereOption,
-    chosen_settings,
     console,
-    index_folder,
     print_json,
     with_index,
+    with_settings,
 )
 from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
@@ -43,7 +37,9 @@ if TYPE_CHECKING:
 USUAL = "auto"
 
 
+@with_settings("index", "model")
 def ask(
+    chosen: Settings,
     question: Annotated[str, typer.Argument(help="What to ask; - reads it from standard input.")],
     paradigm: Annotated[
         list[str] | None,
@@ -53,7 +49,6 @@ def ask(
         list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20; all take reader=extract.")
     ] = None,
     where: WhereOption = None,
-    index: IndexOption = None,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
@@ -75,10 +70,6 @@ def ask(
             help="Write the answer as it comes; with --json, a line of JSON an event.", show_default="on a terminal"
         ),
     ] = None,
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Ask a question, in one way or in several side by side.
@@ -93,7 +84,6 @@ def ask(
         logging.getLogger("ragways").setLevel(logging.ERROR)
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
     chosen = _in_style(chosen, style)
     one = len(names) == 1 and (answer_only or not details)
     if not json and not one and (answer_only or stream):
@@ -157,20 +147,20 @@ def _tell_failed_answers(results: Sequence[Result]) -> None:
             print(f"ragways: {result.paradigm}: answered without the model: {why}", file=sys.stderr)  # noqa: T201
 
 
+@with_settings("index")
 def show(
+    chosen: Settings,
     id: Annotated[
         str,
         typer.Argument(help="Id of a document or of a part, as evidence shows it; or a document's key, file or title."),
     ],
-    index: IndexOption = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show a document, or a part of it in its place."""
     from ragways.index.lookup import TextView, look_up
     from ragways.index.open import Index
 
-    with closing(Index.open(index_folder(settings, index))) as opened:
+    with closing(Index.open(chosen.index)) as opened:
         view = look_up(opened, id)
     if json:
         print_json(to_plain(view))

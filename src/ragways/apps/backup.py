@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.key import DataFolder
-from ragways.apps.terminal import JsonOption, SettingsOption, chosen_settings, print_json
+from ragways.apps.terminal import (
+    JsonOption,
+    print_json,
+    with_settings,
+)
 from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.service.backup import BackupSummary
+    from ragways.settings import Settings
 
 
+@with_settings("data")
 def backup(
+    chosen: Settings,
     file: Annotated[Path, typer.Argument(help="File to write; it must not be there.")],
-    data: DataFolder = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write all that a server keeps to one file, also while it runs: collections, keys, jobs, conversations, the log.
@@ -29,14 +33,14 @@ def backup(
     """
     from ragways.service.backup import backup as write
 
-    folder = data or chosen_settings(settings, trust=True, copy=False).serve.data
+    folder = chosen.serve.data
     _tell(write(folder, file), f"{folder} → {file}", json)
 
 
+@with_settings("data")
 def restore(
+    chosen: Settings,
     file: Annotated[Path, typer.Argument(help="A file that ragways backup wrote.")],
-    data: DataFolder = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Put a backup into a folder that is missing or empty, after all of it was checked.
@@ -45,7 +49,7 @@ def restore(
     """
     from ragways.service.backup import restore as read
 
-    folder = data or chosen_settings(settings, trust=True, copy=False).serve.data
+    folder = chosen.serve.data
     _tell(read(file, folder), f"{file} → {folder}", json)
 
 

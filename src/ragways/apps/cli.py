@@ -8,7 +8,7 @@ from collections.abc import Callable
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.main import get_command
@@ -27,16 +27,11 @@ from ragways.apps.reproduce import reproduce
 from ragways.apps.route import app as route
 from ragways.apps.serve import serve
 from ragways.apps.terminal import (
-    IndexOption,
     JsonOption,
-    ModelOption,
-    ProviderOption,
-    SettingsOption,
-    TrustOption,
     WhereOption,
-    chosen_settings,
     show_wait,
     with_index,
+    with_settings,
 )
 from ragways.apps.tune import tune
 from ragways.apps.watch import watch
@@ -44,6 +39,9 @@ from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.text import printable
 from ragways.models.limits import telling_waits
+
+if TYPE_CHECKING:
+    from ragways.settings import Settings
 
 app = typer.Typer(
     name="ragways",
@@ -87,8 +85,9 @@ def init(
 
 
 @app.command()
+@with_settings("index", "model")
 def mcp(
-    index: IndexOption = None,
+    chosen: Settings,
     http: Annotated[
         str | None,
         typer.Option(
@@ -101,15 +100,11 @@ def mcp(
         float | None, typer.Option("--budget", help="USD that one `ask` may spend at most.", min=0)
     ] = None,
     where: WhereOption = None,
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
 ) -> None:
     """Serve tools, paradigms and articles to agents by the Model Context Protocol (read-only)."""
     from ragways.apps.mcp import serve
 
-    serve(chosen_settings(settings, index, trust=trust, provider=provider, model=model), http, budget, where)
+    serve(chosen, http, budget, where)
 
 
 @app.command()
@@ -139,17 +134,17 @@ def plugins(json: JsonOption = False) -> None:
 
 
 @app.command()
+@with_settings("trust")
 def demo(
+    chosen: Settings,
     index: Annotated[
         Path | None, typer.Option("--index", help="Folder of the demo's index.", show_default="in the cache folder")
     ] = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
 ) -> None:
     """Index the bundled corpus and ask it a few questions in several ways."""
     from ragways.apps.demo import run_demo
 
-    run_demo(chosen_settings(settings, trust=trust, copy=False), index)
+    run_demo(chosen, index)
 
 
 for command in (index, watch, status, remove, check, diagnose, ask, show, paradigms):

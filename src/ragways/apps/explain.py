@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.terminal import (
-    IndexOption,
     JsonOption,
-    ModelOption,
-    ProviderOption,
-    SettingsOption,
-    TrustOption,
     WhereOption,
-    chosen_settings,
+    with_settings,
 )
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
     from ragways.retrieval.routing.explanation import KnownFeature, RouteExplanation
     from ragways.retrieval.routing.router import Decision
+    from ragways.settings import Settings
 
 RouterOption = Annotated[
     Path | None, typer.Option("--router", help="File of a router.", show_default="the index's own, or the bundled one")
@@ -37,16 +33,13 @@ TradeOption = Annotated[
 ]
 
 
+@with_settings("index", "model")
 def explain(
+    chosen: Settings,
     question: Annotated[str, typer.Argument(help="What would be asked.")],
     trade: TradeOption = None,
     router: RouterOption = None,
     where: WhereOption = None,
-    index: IndexOption = None,
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show which way `auto` would answer a question and why. Nothing is answered, and no model is asked."""
@@ -57,7 +50,6 @@ def explain(
     from ragways.retrieval.routing.explanation import explained
 
     text = check_question(question)
-    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
 
     async def decided() -> RouteExplanation:
         async with opened(chosen) as use:

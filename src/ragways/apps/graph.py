@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, chosen_settings, index_folder
+from ragways.apps.terminal import (
+    JsonOption,
+    with_settings,
+)
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
 from ragways.core.text import counted, printable
@@ -18,6 +20,7 @@ from ragways.core.text import counted, printable
 if TYPE_CHECKING:
     from ragways.index.open import Index
     from ragways.pictures.neighbourhood import Neighbour, Neighbourhood
+    from ragways.settings import Settings
 
 _PREDICATES = 3
 LISTED = 60
@@ -36,17 +39,17 @@ class Format(StrEnum):
 
 
 @app.command()
+@with_settings("index")
 def export(
+    chosen: Settings,
     out: Annotated[Path, typer.Option("--out", help="File to write; for csv and parquet a folder of two.")],
     form: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.graphml,
-    index: IndexOption = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write the knowledge graph to a file that other programs read."""
     from ragways.index.export import export as write
 
-    with _opened(settings, index) as opened:
+    with _opened(chosen) as opened:
         nodes, edges = write(opened, form.value, out)
     if json:
         from ragways.apps.terminal import print_json
@@ -57,18 +60,18 @@ def export(
 
 
 @app.command()
+@with_settings("index")
 def show(
+    chosen: Settings,
     entity: Annotated[str, typer.Argument(help="Name or id of an entity.", metavar="ENTITY")],
     hops: Annotated[int, typer.Option("--hops", help="Steps to go from it.", min=1, max=6)] = 1,
     html: Annotated[Path | None, typer.Option("--html", help="Write a picture to this file.")] = None,
-    index: IndexOption = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show an entity and what is around it, with the sentences that say so."""
     from ragways.pictures.neighbourhood import neighbourhood
 
-    with _opened(settings, index) as opened:
+    with _opened(chosen) as opened:
         shown = neighbourhood(opened, entity, hops=hops)
     if html is not None:
         from ragways.pictures.shell import write_page
@@ -86,25 +89,26 @@ def show(
 
 
 @app.command()
+@with_settings("index")
 def heatmap(
+    chosen: Settings,
     document: Annotated[str, typer.Argument(help="Id, key or title of a document.", metavar="DOCUMENT")],
     html: Annotated[Path, typer.Option("--html", help="File to write.")],
-    index: IndexOption = None,
-    settings: SettingsOption = None,
 ) -> None:
     """Write a picture of how similar the windows of a document are to each other."""
     from ragways.pictures.heatmap import heatmap as draw
     from ragways.pictures.shell import write_page
 
-    with _opened(settings, index) as opened:
+    with _opened(chosen) as opened:
         write_page(html, draw(opened, document))
     typer.echo(f"wrote {html}")
 
 
 @app.command()
-def merges(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
+@with_settings("index")
+def merges(chosen: Settings, json: JsonOption = False) -> None:
     """List names that were taken for the same entity, with the reason."""
-    with _opened(settings, index) as opened:
+    with _opened(chosen) as opened:
         rows = [*opened.graph.merges()]
         entities = opened.graph.entities({row[0] for row in rows}, described=False)
     from ragways.apps.terminal import print_json, show_table
@@ -118,11 +122,11 @@ def merges(index: IndexOption = None, settings: SettingsOption = None, json: Jso
 
 
 @app.command()
+@with_settings("index", copy=False)
 def split(
+    chosen: Settings,
     name: Annotated[str, typer.Argument(help="A name that was taken for another.", metavar="NAME")],
     other: Annotated[str, typer.Argument(help="The name it was taken for.", metavar="OTHER")],
-    index: IndexOption = None,
-    settings: SettingsOption = None,
 ) -> None:
     """Undo a merge of two names for good, from the next run of `ragways index` on."""
     from ragways.cloud.copies import no_url
@@ -130,8 +134,8 @@ def split(
     from ragways.layers.graph.layer import split as undo
     from ragways.layers.graph.names import veto_hash
 
-    no_url(chosen_settings(settings, index, trust=True, copy=False).index, "ragways graph split")
-    with _opened(settings, index) as opened:
+    no_url(chosen.index, "ragways graph split")
+    with _opened(chosen) as opened:
         merged = {veto_hash(one, into) for _, one, into, _, _ in opened.graph.merges()}
         folder = opened.folder
     if veto_hash(name, other) not in merged:
@@ -140,15 +144,10 @@ def split(
     typer.echo(f"{printable(name)} and {printable(other)} will be two entities after the next run of: ragways index")
 
 
-@contextmanager
-def _opened(settings: Path | None, index: Path | None) -> Iterator[Index]:
+def _opened(settings: Settings) -> closing[Index]:
     from ragways.index.open import Index
 
-    opened = Index.open(index_folder(settings, index))
-    try:
-        yield opened
-    finally:
-        opened.close()
+    return closing(Index.open(settings.index))
 
 
 # As text

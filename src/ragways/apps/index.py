@@ -21,26 +21,20 @@ from ragways.apps.logs import ROOT
 from ragways.apps.terminal import (
     ExcludeOption,
     IncludeOption,
-    IndexOption,
     JsonOption,
     LayersOption,
-    ModelOption,
     NoGitignoreOption,
-    ProviderOption,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
-    index_folder,
+    layer_names,
     print_json,
     progress_bar,
+    with_settings,
 )
 from ragways.core.errors import PARTLY, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
-    from ragways.corpus.source import WebSource
-    from ragways.index.recipe import Recipe, Summary
+    from ragways.index.recipe import Summary
     from ragways.settings import Settings
 
 UNFIT = 3
@@ -54,11 +48,12 @@ EraseOption = Annotated[
 ]
 
 
+@with_settings("index", "model", copy=False)
 def index(
+    chosen: Settings,
     paths: Annotated[
         list[Path] | None, typer.Argument(help="Files and folders to index.", metavar="PATH…", show_default=False)
     ] = None,
-    index: IndexOption = None,
     layers: LayersOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
@@ -89,43 +84,49 @@ def index(
     address: Annotated[
         str | None, typer.Option("--address", help="The Ray cluster, HOST:PORT; unset, one on this machine.")
     ] = None,
-    settings: SettingsOption = None,
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
-    from ragways.assemble import recipe_of
-    from ragways.cloud.copies import written
-    from ragways.core.trace import Budget, spending
+    from ragways.assemble import IndexOptions, index_files, plan_files
+    from ragways.cloud.objects import url_of
     from ragways.corpus.source import WebSource
-    from ragways.index.build import build
-    from ragways.layers.table import check_layers
 
-    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model, copy=False)
-    chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
-    names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
-    chosen = _on_cluster(chosen, engine, address)
-    recipe = recipe_of(chosen, check_layers(names))
     if not paths and not url:
         raise UsageError("nothing to index is named", "give files, folders, or a --url")
     web = WebSource(tuple(url), depth, max_pages, allow_private=frozenset(allow_private or ())) if url else None
-    fresh = frozenset({"lexicon"} if fresh_lexicon else ()) | ({"communities"} if fresh_communities else set())
-    if plan:
-        _plan(chosen, paths or [], recipe, web, rebuild, fresh, json)
-        return
-    with written(chosen.index, chosen.cache) as place, progress_bar(not json) as progress, spending(Budget(usd=budget)):
-        run = build(
-            place.folder, paths or [], recipe, rebuild=rebuild, progress=progress, web=web, fresh=fresh, erase=erase
+    fresh = {"lexicon": fresh_lexicon, "communities": fresh_communities}
+    with progress_bar(not json) as progress:
+        wanted = IndexOptions(
+            paths or [],
+            layers=layer_names(layers),
+            web=web,
+            settings=_on_cluster(chosen.selecting(include, exclude, no_gitignore=no_gitignore), engine, address),
+            budget=budget,
+            rebuild=rebuild,
+            fresh=[name for name, given in fresh.items() if given],
+            erase=erase,
+            progress=progress,
         )
-        place.summary = summary = asyncio.run(run)
+        if plan:
+            planned = asyncio.run(plan_files(wanted))
+        else:
+            summary = asyncio.run(index_files(wanted))
+    name = url_of(chosen.index) or str(chosen.index)
+    if plan and json:
+        print_json({"index": name, "documents": planned.documents, **to_plain(planned)})
+    elif plan:
+        show_plan(planned, name)
+    else:
+        _end(summary, name, json)
+
+
+def _end(summary: Summary, name: str, json: bool) -> None:
     for stage, seconds in summary.seconds.items():
         ROOT.info("%s", stage, extra={"fields": {"seconds": round(seconds, 3)}})
     if json:
-        print_json({"index": place.name, **_summary_data(summary)})
+        print_json({"index": name, **_summary_data(summary)})
     else:
-        show_summary(summary, place.name)
+        show_summary(summary, name)
     if summary.stopped:
         raise typer.Exit(OVERSPENT)
     if summary.failed or summary.undone or summary.unerased:
@@ -148,38 +149,16 @@ def _on_cluster(chosen: Settings, engine: str | None, address: str | None) -> Se
     return chosen.model_copy(update={"cluster": cluster})
 
 
-def _plan(
-    chosen: Settings,
-    paths: list[Path],
-    recipe: Recipe,
-    web: WebSource | None,
-    rebuild: bool,
-    fresh: frozenset[str],
-    json: bool,
-) -> None:
-    from ragways.cloud.copies import no_url
-    from ragways.index.plan import plan
-
-    with progress_bar(not json) as progress:
-        folder = no_url(chosen.index, "a plan")
-        run = plan(folder, paths, recipe, progress=progress, web=web, rebuild=rebuild, fresh=fresh)
-        planned = asyncio.run(run)
-    if json:
-        print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})
-    else:
-        show_plan(planned, str(chosen.index))
-
-
+@with_settings("index")
 def status(
-    index: IndexOption = None,
+    chosen: Settings,
     documents: Annotated[bool, typer.Option("--documents", help="List the documents.")] = False,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show what an index holds."""
     from ragways.index.status import index_status
 
-    found = index_status(index_folder(settings, index), documents=documents)
+    found = index_status(chosen.index, documents=documents)
     if json:
         data = {**to_plain(found), "waiting": found.waiting}
         if not documents:
@@ -189,11 +168,11 @@ def status(
         show_status(found)
 
 
+@with_settings("index", copy=False)
 def remove(
+    chosen: Settings,
     names: Annotated[list[str], typer.Argument(help="Keys, ids or titles of documents.", metavar="NAME…")],
-    index: IndexOption = None,
     erase: EraseOption = False,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Remove documents from an index, with everything that was made of their text.
@@ -203,7 +182,6 @@ def remove(
     from ragways.cloud.copies import written
     from ragways.index.build import remove as remove_documents
 
-    chosen = chosen_settings(settings, index, trust=True, copy=False)
     with written(chosen.index, chosen.cache) as place:
         place.summary = summary = asyncio.run(remove_documents(place.folder, names, erase))
     if json:
@@ -216,12 +194,12 @@ def remove(
         raise typer.Exit(PARTLY)
 
 
-def check(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
+@with_settings("index")
+def check(chosen: Settings, json: JsonOption = False) -> None:
     """Check that an index is sound. Exit code 3 where it is not fit to be asked."""
     from ragways.index.check import check as look
 
-    folder = index_folder(settings, index)
-    health = look(folder)
+    health = look(folder := chosen.index)
     if json:
         findings = to_plain(health.findings)
         print_json({"index": str(folder), "fit": health.fit, "findings": findings, "figures": health.figures})
@@ -231,11 +209,11 @@ def check(index: IndexOption = None, settings: SettingsOption = None, json: Json
         raise typer.Exit(UNFIT)
 
 
+@with_settings("index")
 def diagnose(
-    index: IndexOption = None,
+    chosen: Settings,
     out: Annotated[Path | None, typer.Option("--out", help="Write the figures to this file too, as JSON.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the samples that a large corpus is measured by.", min=0)] = 0,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Measure what kind of corpus an index holds: its texts, its graph's structure, and how its vectors lie."""
@@ -243,7 +221,7 @@ def diagnose(
     from ragways.index.diagnosis import save, write_json
     from ragways.index.open import Index
 
-    folder = index_folder(settings, index)
+    folder = chosen.index
     with closing(Index.open(folder)) as opened:
         diagnosis = measure(opened, seed=seed)
     kept = save(folder, diagnosis)

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.terminal import JsonOption, SettingsOption, chosen_settings, print_json, show_table
+from ragways.apps.terminal import (
+    JsonOption,
+    print_json,
+    show_table,
+    with_settings,
+)
 from ragways.core.errors import UsageError
 from ragways.core.table import Table
 
@@ -20,12 +25,10 @@ if TYPE_CHECKING:
     from ragways.service.audit import Audit
     from ragways.service.keys import Key, Keys
     from ragways.service.ledger import Ledger
+    from ragways.settings import Settings
 
 app = typer.Typer(help="Keys of the server: who may do what, and what they did.", no_args_is_help=True,
                   rich_markup_mode=None)  # fmt: skip
-DataFolder = Annotated[
-    Path | None, typer.Option("--data", help="Folder of collections, keys and jobs.", show_default="ragways-data")
-]
 NameArgument = Annotated[str, typer.Argument(help="Name or id of a key.")]
 TAMPERED = 1
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
@@ -39,14 +42,13 @@ class _Opened:
 
 
 @contextmanager
-def _opened(settings: Path | None, data: Path | None) -> Iterator[_Opened]:
+def _opened(folder: Path) -> Iterator[_Opened]:
     from ragways.service.audit import FILE as AUDIT
     from ragways.service.audit import Audit
     from ragways.service.keys import Keys
     from ragways.service.ledger import Ledger
     from ragways.service.state import FILE, State
 
-    folder = data or chosen_settings(settings, trust=True).serve.data
     state = State(folder / FILE)
     try:
         yield _Opened(Keys(state), Ledger(state), Audit(state, folder / AUDIT))
@@ -55,7 +57,9 @@ def _opened(settings: Path | None, data: Path | None) -> Iterator[_Opened]:
 
 
 @app.command()
+@with_settings("data")
 def add(
+    chosen: Settings,
     name: Annotated[str, typer.Argument(help="A name to know it by.")],
     scope: Annotated[
         str, typer.Option("--scope", help="read; write: also change collections; admin: also make and delete them.")
@@ -71,12 +75,10 @@ def add(
     expires: Annotated[
         str | None, typer.Option("--expires", help="How long it is good for: 30d, 12h.", show_default="for ever")
     ] = None,
-    data: DataFolder = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Make a key. It is printed once and kept nowhere; the server knows only its hash."""
-    with _opened(settings, data) as opened:
+    with _opened(chosen.serve.data) as opened:
         key, text = opened.keys.add(
             name,
             scope=scope,  # type: ignore[arg-type]
@@ -90,9 +92,10 @@ def add(
 
 
 @app.command(name="list")
-def list_(data: DataFolder = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
+@with_settings("data")
+def list_(chosen: Settings, json: JsonOption = False) -> None:
     """List keys, what each may do and what it has spent. Secrets are not known any more."""
-    with _opened(settings, data) as opened:
+    with _opened(chosen.serve.data) as opened:
         rows = [(key, opened.ledger.account(key.id)) for key in opened.keys.all()]
     if json:
         print_json([_data(key) | {"spent": account.spent, "held": account.held} for key, account in rows])
@@ -109,43 +112,44 @@ def list_(data: DataFolder = None, settings: SettingsOption = None, json: JsonOp
 
 
 @app.command()
-def revoke(name: NameArgument, data: DataFolder = None, settings: SettingsOption = None) -> None:
+@with_settings("data")
+def revoke(chosen: Settings, name: NameArgument) -> None:
     """Take a key away, at once."""
-    with _opened(settings, data) as opened:
+    with _opened(chosen.serve.data) as opened:
         key = opened.keys.revoke(name)
         opened.audit.note(None, "key.revoke", id=key.id, name=key.name)
     typer.echo(f"{key.name} ({key.id}) opens nothing any more")
 
 
 @app.command()
+@with_settings("data")
 def rotate(
+    chosen: Settings,
     name: NameArgument,
     grace: Annotated[str, typer.Option("--grace", help="How long the old text stays good: 1h; 0 is not at all.")] = "0",
-    data: DataFolder = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Give a key a new text. What it may do and what it has spent stay."""
-    with _opened(settings, data) as opened:
+    with _opened(chosen.serve.data) as opened:
         key, text = opened.keys.rotate(name, _duration(grace, "--grace"))
         opened.audit.note(None, "key.rotate", id=key.id, name=key.name, grace=grace)
     _hand_out(key, text, json)
 
 
 @app.command()
+@with_settings("data")
 def audit(
+    chosen: Settings,
     check: Annotated[
         bool, typer.Option("--check", help="Tell whether a line was changed, added or taken away.")
     ] = False,
     limit: Annotated[int, typer.Option("--limit", help="Only the last so many lines.", min=1)] = 50,
-    data: DataFolder = None,
-    settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show who did what and when."""
     from collections import deque
 
-    with _opened(settings, data) as opened:
+    with _opened(chosen.serve.data) as opened:
         problems = opened.audit.problems() if check else []
         lines = [line for line in deque(opened.audit.lines(), maxlen=limit) if line is not None]
     if check:

@@ -10,13 +10,9 @@ import typer
 
 from ragways.apps.terminal import (
     JsonOption,
-    ModelOption,
-    ProviderOption,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
     print_json,
     show_table,
+    with_settings,
 )
 from ragways.core.errors import ModelError, NoModel, UsageError
 from ragways.core.table import Table
@@ -43,18 +39,15 @@ def _model() -> None:
 
 
 @app.command()
+@with_settings("model")
 def check(
-    provider: ProviderOption = None,
-    model: ModelOption = None,
+    chosen: Settings,
     forget: Annotated[
         bool, typer.Option("--forget", help="Only forget what was learnt of this endpoint; nothing is asked.")
     ] = False,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Make one small call of each kind to the model, and tell what works and what it cost."""
-    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model, copy=False)
     if not chosen.model.name and not chosen.model.base_url:
         typer.echo("\n".join(HOW_TO_SET_ONE), err=True)
         raise typer.Exit(NoModel.exit_code)

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import (
+    JsonOption,
+    with_settings,
+)
 from ragways.core.text import counted
 
 if TYPE_CHECKING:
@@ -17,20 +20,21 @@ if TYPE_CHECKING:
     from ragways.reproduce.experiment import Experiment, PublishedFigure
     from ragways.reproduce.figures import Figure
     from ragways.reproduce.reproduce import ReproducedDuel, Reproduction
+    from ragways.settings import Settings
 
 ABREAST = 5
 """Columns of one table; more stand in a table below it."""
 
 
+@with_settings("trust")
 def reproduce(
+    chosen: Settings,
     experiment: Annotated[str, typer.Argument(help="thesis, router-bench, windows, agentic or unbiased.")],
     data: Annotated[Path, typer.Option("--data", help="Folder that holds the data, or folders of it.")],
     limit: Annotated[int | None, typer.Option("--limit", help="Only so many questions.", min=1)] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the runs.", show_default="reproduced")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the sample.", min=0)] = 0,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run a source's experiment with its settings, and say in what it differs; without a model, what can run so."""
@@ -41,7 +45,7 @@ def reproduce(
     from ragways.reproduce.reproduce import reproduce as run_again
     from ragways.reproduce.sources import find_experiment
 
-    chosen, wanted = chosen_settings(settings, trust=trust, copy=False), find_experiment(experiment)
+    wanted = find_experiment(experiment)
     found, folder = locate(wanted, data), out or Path("reproduced")
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
         results = [

@@ -14,9 +14,7 @@ from ragways.apps.terminal import (
     BudgetOption,
     IndexOption,
     JsonOption,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
+    with_settings,
 )
 from ragways.core.errors import UsageError
 from ragways.core.text import printable
@@ -68,7 +66,9 @@ app.command()(explain)
 
 
 @app.command()
+@with_settings("index", "trust")
 def fit(
+    chosen: Settings,
     runs: RunsArgument,
     out: Annotated[Path, typer.Option("--out", help="File for the router, e.g. router.json.")],
     quality: QualityOption = None,
@@ -79,20 +79,20 @@ def fit(
     seed: SeedOption = 0,
     common: CommonOption = False,
     index: IndexOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Fit a router on runs of `eval run`, and say whether it is worth using.
 
     Runs that were made before features were kept need their index: --index.
     """
-    outcomes = gathered(runs, quality, common, chosen_settings(settings, index, trust=trust) if index else None)
+    outcomes = gathered(runs, quality, common, chosen if index else None)
     fit_and_show(outcomes, fit_settings(cost, trade, tolerance, alpha, seed), out, json=json)
 
 
 @app.command()
+@with_settings("index", "trust")
 def evaluate(
+    chosen: Settings,
     runs: RunsArgument,
     quality: QualityOption = None,
     cost: CostOption = "tokens",
@@ -106,8 +106,6 @@ def evaluate(
     ] = False,
     budget: BudgetOption = None,
     index: IndexOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Hold a router against every fixed arm, simpler routers and an oracle, on what it was not fitted on.
@@ -119,7 +117,6 @@ def evaluate(
     from ragways.evaluation.routing.evaluate import evaluate_router
     from ragways.evaluation.routing.told import evaluation_data, evaluation_in_words, evaluation_tables
 
-    chosen = chosen_settings(settings, index, trust=trust)
     outcomes = gathered(runs, quality, common, chosen if index else None)
     given = fit_settings(cost, trade, tolerance, None, seed)
     more = asyncio.run(_model_choices(chosen, outcomes, given, budget)) if ask_model else None

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.logs import ROOT, as_json
-from ragways.apps.terminal import ModelOption, ProviderOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import (
+    with_settings,
+)
 from ragways.core.errors import MissingPart, UsageError
 from ragways.core.text import printable
 
@@ -30,7 +32,9 @@ DRAIN = 30
 """Seconds that answers under way get to end when the server is stopped."""
 
 
+@with_settings("data", "model")
 def serve(
+    chosen: Settings,
     index: Annotated[
         list[Path] | None, typer.Option("--index", help="An index to serve, read-only; may be given several times.")
     ] = None,
@@ -45,10 +49,6 @@ def serve(
         int | None, typer.Option("--port", help="Port; 0 is any that is free.", min=0, max=65535, show_default="8080")
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Serve the bundled corpus, and index it first.")] = False,
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
 ) -> None:
     """Serve collections over HTTP, with a page to ask, compare, fill, explore and evaluate them.
 
@@ -60,7 +60,6 @@ def serve(
     from ragways.cloud.copies import readable
     from ragways.service.config import config_of
 
-    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model, copy=False)
     folders = tuple(readable(folder, chosen.cache) for folder in index or ())
     if demo:
         folders += (_demo(chosen),)

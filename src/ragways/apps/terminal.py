@@ -11,8 +11,9 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import Parameter, Signature, signature
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,17 +40,6 @@ NAME_WIDTH = 21
 IndexOption = Annotated[
     Path | None, typer.Option("--index", help="Folder of the index, or its URL (s3://…).", show_default=".ragways")
 ]
-SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
-TrustOption = Annotated[
-    bool, typer.Option("--trust", help="Send your key also to a base URL that only the settings file names.")
-]
-ProviderOption = Annotated[
-    str | None,
-    typer.Option(
-        "--provider", help="Whose model: ollama, openai, azure, anthropic, gemini, vllm, lmstudio or openrouter."
-    ),
-]
-ModelOption = Annotated[str | None, typer.Option("--model", help="Name of the model there.")]
 WhereOption = Annotated[
     str | None,
     typer.Option("--where", help="Only documents that match, e.g. 'date>2020 and path~\"api/\"' (docs/filters.md)."),
@@ -61,6 +51,13 @@ LayersOption = Annotated[
     list[str] | None,
     typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
 ]
+
+
+def layer_names(given: Sequence[str] | None) -> list[str]:
+    """The layers that `--with` names; the usual ones without it."""
+    return [name.strip() for some in given or ["vectors,words"] for name in some.split(",") if name.strip()]
+
+
 IncludeOption = Annotated[
     list[str] | None, typer.Option("--include", help="Read only files that this pattern names, as in .gitignore.")
 ]
@@ -89,27 +86,91 @@ AtOnceOption = Annotated[
 ]
 
 
-def chosen_settings(
-    file: Path | None,
-    index: Path | None = None,
-    *,
-    trust: bool = False,
-    provider: str | None = None,
-    model: str | None = None,
-    copy: bool = True,
-) -> Settings:
-    """The settings; of an index at a URL they name a copy to read, unless the command writes, or reads none."""
-    from ragways.cloud.copies import readable
-    from ragways.settings import read_settings
+_SHARED: dict[str, tuple[Any, object]] = {
+    "index": (IndexOption, None),
+    "data": (
+        Annotated[
+            Path | None,
+            typer.Option("--data", help="Folder of collections, keys and jobs.", show_default="ragways-data"),
+        ],
+        None,
+    ),
+    "provider": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--provider",
+                help="Whose model: ollama, openai, azure, anthropic, gemini, vllm, lmstudio or openrouter.",
+            ),
+        ],
+        None,
+    ),
+    "model": (Annotated[str | None, typer.Option("--model", help="Name of the model there.")], None),
+    "settings": (
+        Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")],
+        None,
+    ),
+    "trust": (
+        Annotated[
+            bool, typer.Option("--trust", help="Send your key also to a base URL that only the settings file names.")
+        ],
+        False,
+    ),
+}
+"""Options that change settings, with their defaults."""
 
-    given = {name: value for name, value in (("provider", provider), ("name", model)) if value is not None}
-    chosen = read_settings(file, trust=trust, index=index, model=given or None)
-    return chosen.model_copy(update={"index": readable(chosen.index, chosen.cache)}) if copy else chosen
+
+def with_settings(*options: str, copy: bool = True) -> Callable[[Callable[..., None]], SettingsCommand]:
+    """A decorator: the command gets the settings as its first argument, and these options to change them.
+
+    `options` are `index`, `data`, `model` (which brings `--provider` and `--trust`) and `trust`, for commands that may
+    send a key; `--settings` is always there. Of an index at a URL the settings name a copy to read; `copy=False` leaves
+    the URL, for a command that writes.
+    """
+    wanted = {"settings", *options, *(("provider", "trust") if "model" in options else ())}
+    return lambda command: SettingsCommand(command, [name for name in _SHARED if name in wanted], copy)
 
 
-def index_folder(file: Path | None, index: Path | None) -> Path:
-    """The folder of the index, for what asks no model: no key can leave with a path, so none is checked."""
-    return chosen_settings(file, index, trust=True).index
+class SettingsCommand:
+    """A command that gets settings; see `with_settings`. Its options are read when it is the one that runs."""
+
+    def __init__(self, command: Callable[..., None], options: Sequence[str], copy: bool) -> None:
+        self.__name__, self.__doc__, self.__module__ = command.__name__, command.__doc__, command.__module__
+        self.__annotations__: dict[str, Any] = {}
+        self._command, self._options, self._copy = command, options, copy
+
+    @property
+    def __signature__(self) -> Signature:
+        _, *own = signature(self._command, eval_str=True, locals={"Settings": Any}).parameters.values()
+        named = {each.name for each in own}
+        shared = [
+            Parameter(name, Parameter.KEYWORD_ONLY, annotation=_SHARED[name][0], default=_SHARED[name][1])
+            for name in self._options
+            if name not in named
+        ]
+        at = len(own) - ("json" in named)  # --json is the last
+        return Signature([each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*own[:at], *shared, *own[at:])])
+
+    def __call__(self, **values: Any) -> None:  # noqa: ANN401 - what the options hold
+        own = signature(self._command).parameters
+        self._command(self._settings(values), **{name: value for name, value in values.items() if name in own})
+
+    def _settings(self, values: Mapping[str, Any]) -> Settings:
+        from ragways.cloud.copies import readable
+        from ragways.settings import read_settings
+
+        given = {name: values[name] for name in self._options if values[name] is not None}
+        model = {to: given[name] for name, to in (("provider", "provider"), ("model", "name")) if name in given}
+        chosen = read_settings(
+            given.get("settings"),
+            trust=given.get("trust", True),  # a command without the option sends no key
+            index=given.get("index"),
+            serve={"data": given["data"]} if "data" in given else None,
+            model=model or None,
+        )
+        if "index" not in self._options or not self._copy:
+            return chosen
+        return chosen.model_copy(update={"index": readable(chosen.index, chosen.cache)})
 
 
 def with_index(text: str) -> str:

@@ -25,14 +25,9 @@ from ragways.apps.terminal import (
     AtOnceOption,
     BudgetOption,
     FormatOption,
-    IndexOption,
     JsonOption,
-    ModelOption,
-    ProviderOption,
     QuestionsOption,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
+    with_settings,
 )
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.text import counted
@@ -49,7 +44,9 @@ COUNT = 20
 """Questions of each kind."""
 
 
+@with_settings("index", "model")
 def tune(
+    chosen: Settings,
     questions: QuestionsOption = None,
     format: FormatOption = None,
     count: Annotated[
@@ -75,11 +72,6 @@ def tune(
         Path | None, typer.Option("--out", help="File for the router.", show_default="in the folder of the index")
     ] = None,
     at_once: AtOnceOption = None,
-    index: IndexOption = None,
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Make questions on your corpus, try ways of answering them, and have `auto` take the best for each.
@@ -90,7 +82,6 @@ def tune(
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.core.trace import Budget, spending
 
-    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
     wanted = _Wanted(questions, format or "plain", count, arms, seed, at_once)
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
         if plan:

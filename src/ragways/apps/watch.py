@@ -17,14 +17,12 @@ import typer
 from ragways.apps.terminal import (
     ExcludeOption,
     IncludeOption,
-    IndexOption,
     JsonOption,
     LayersOption,
     NoGitignoreOption,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
     console,
+    layer_names,
+    with_settings,
 )
 from ragways.core.errors import RagwaysError
 from ragways.core.plain import to_plain
@@ -32,23 +30,23 @@ from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.index.recipe import Recipe, Summary
+    from ragways.settings import Settings
 
 Sleep = Callable[[float], Awaitable[None]]
 State = dict[str, tuple[int, int]]
 """Size and time of every file that would be read, by its path."""
 
 
+@with_settings("index", "trust", copy=False)
 def watch(
+    chosen: Settings,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to follow.", metavar="PATH…")],
-    index: IndexOption = None,
     layers: LayersOption = None,
     every: Annotated[float, typer.Option("--every", help="Seconds between two looks at the files.", min=0.1)] = 2.0,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     no_gitignore: NoGitignoreOption = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most in all.", min=0)] = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Index files and folders, and again whenever they change, until it is stopped (Ctrl-C, SIGTERM)."""
@@ -57,11 +55,8 @@ def watch(
     from ragways.core.trace import Budget, spending
     from ragways.layers.table import check_layers
 
-    chosen = chosen_settings(settings, index, trust=trust, copy=False).selecting(
-        include, exclude, no_gitignore=no_gitignore
-    )
-    names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
-    recipe = recipe_of(chosen, check_layers(names))
+    chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
+    recipe = recipe_of(chosen, check_layers(layer_names(layers)))
     told = _as_json if as_json else _as_text
     try:
         with spending(Budget(usd=budget)):

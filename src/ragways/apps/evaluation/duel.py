@@ -15,9 +15,7 @@ from ragways.apps.terminal import (
     JsonOption,
     LimitOption,
     RunArgument,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
+    with_settings,
 )
 from ragways.core.errors import PARTLY, UsageError
 
@@ -30,7 +28,9 @@ if TYPE_CHECKING:
 CURE = "set judge.name and judge.base_url (or model.name and model.base_url) in the settings"
 
 
+@with_settings("trust")
 def duel(
+    chosen: Settings,
     run: RunArgument,
     paradigms: Annotated[
         str, typer.Option("--paradigms", help="Joined by commas.", show_default="all of the run")
@@ -58,8 +58,6 @@ def duel(
     ] = None,
     at_once: AtOnceOption = None,
     budget: BudgetOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Judge paradigms against each other: equal lengths, both orders, many trials, after a test of the judge."""
@@ -72,7 +70,7 @@ def duel(
     from ragways.evaluation.duel.trials import plan_duel
     from ragways.evaluation.record import Records, locked
 
-    chosen, records = chosen_settings(settings, trust=trust, copy=False), list(Records(run))
+    records = list(Records(run))
     by, rules = _judge_and_rules(chosen, run, trials, samples, differential, anyway, seed)
     names = [name.strip() for name in paradigms.split(",") if name.strip()]
     entries = duel_entries(records, rules, names, limit=limit)

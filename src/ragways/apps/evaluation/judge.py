@@ -14,9 +14,7 @@ from ragways.apps.terminal import (
     BudgetOption,
     JsonOption,
     RunArgument,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
+    with_settings,
 )
 from ragways.core.errors import PARTLY
 from ragways.core.text import printable
@@ -32,7 +30,9 @@ SHOWN = 160
 """Characters shown of what a judge said when it failed."""
 
 
+@with_settings("trust")
 def judge(
+    chosen: Settings,
     run: RunArgument,
     metrics: Annotated[
         str | None,
@@ -44,8 +44,6 @@ def judge(
     ] = None,
     at_once: AtOnceOption = None,
     budget: BudgetOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Judge the answers of a run. What was judged already is left as it is; what failed, or was said of an answer that
@@ -58,7 +56,7 @@ def judge(
 
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
     wanted = tuple(dict.fromkeys(map(find_judge, names)))
-    chosen, records = chosen_settings(settings, trust=trust, copy=False), list(Records(run))
+    records = list(Records(run))
     with progress_bar(not json) as progress, locked(run):
         summary = asyncio.run(_judge(chosen, run, records, wanted, at_once, budget, progress))
     if json:

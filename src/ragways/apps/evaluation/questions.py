@@ -10,13 +10,10 @@ import typer
 
 from ragways.apps.terminal import (
     BudgetOption,
-    IndexOption,
     JsonOption,
     LayoutOption,
     QuestionsFile,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
+    with_settings,
 )
 from ragways.core.errors import PARTLY, BudgetExceeded, UsageError
 from ragways.core.plain import to_plain
@@ -117,7 +114,9 @@ def _show_sample(made: SampleReport) -> None:
         out.print(f"data: {made.licence}; {made.citation}", style="dim", markup=False)
 
 
+@with_settings("index", "trust")
 def generate(
+    chosen: Settings,
     out: Annotated[Path, typer.Option("--out", help="File for the questions, JSON lines (plain).")],
     count: Annotated[int, typer.Option("--count", help="So many of each kind.", min=1, max=100_000)] = 10,
     kinds: Annotated[str, typer.Option("--kinds", help="Joined by commas.", show_default="all the index allows")] = "",
@@ -134,9 +133,6 @@ def generate(
         ),
     ] = "",
     budget: BudgetOption = None,
-    index: IndexOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Make questions from the corpus, verify them, and keep those that hold. Without a model, by templates."""
@@ -147,7 +143,6 @@ def generate(
     names = [name.strip() for name in kinds.split(",") if name.strip()] or None
     find_kinds(names or [])  # a name that is not known is said before anything is opened
     shares = read_shares(evolutions)
-    chosen = chosen_settings(settings, index, trust=trust)
     with progress_bar(not json) as progress:
         made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, shares, progress))
     write(made, out)

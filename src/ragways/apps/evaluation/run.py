@@ -23,10 +23,8 @@ from ragways.apps.terminal import (
     JsonOption,
     LimitOption,
     QuestionsOption,
-    SettingsOption,
-    TrustOption,
     WhereOption,
-    chosen_settings,
+    with_settings,
 )
 from ragways.core.errors import PARTLY, UsageError
 from ragways.core.text import counted
@@ -44,7 +42,9 @@ DEMO = "demo"
 """The bundled questions over the bundled corpus."""
 
 
+@with_settings("index", "trust")
 def run(
+    chosen: Settings,
     out: Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")],
     questions: QuestionsOption = None,
     format: FormatOption = None,
@@ -69,8 +69,6 @@ def run(
     ] = True,
     where: WhereOption = None,
     index: IndexOption = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Ask every question of every paradigm and record the answers; then show the figures.
@@ -85,7 +83,7 @@ def run(
     from ragways.evaluation.run import parse_variants
     from ragways.evaluation.sampling import sample
 
-    chosen, records = chosen_settings(settings, index, trust=trust), Records(out)
+    records = Records(out)
     found = source(chosen, dataset, data, questions, format, None)
     asked = load_questions(found.format, found.questions)
     if per_type is not None:
@@ -192,7 +190,9 @@ async def _run(
     return run.failed
 
 
+@with_settings("trust")
 def retrieval(
+    chosen: Settings,
     questions: QuestionsOption = None,
     format: FormatOption = None,
     corpus: Annotated[
@@ -204,8 +204,6 @@ def retrieval(
     data: DataOption = None,
     limit: LimitOption = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Index a corpus (once) and see how well paradigms find the gold evidence."""
@@ -217,7 +215,6 @@ def retrieval(
     from ragways.retrieval.paradigm import parse_settings
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
-    chosen = chosen_settings(settings, trust=trust)
     found = source(chosen, dataset, data, questions, format, corpus)
     layout, asked = DATASETS.find(found.format), load_questions(found.format, found.questions)[:limit]
     place = corpus_of(found, chosen)
