@@ -248,14 +248,10 @@ class Settings(Section):
         default_factory=dict, description="settings of a paradigm, e.g. [paradigms.naive] k = 20"
     )
 
-    def selecting(
-        self, include: Iterable[str] | None, exclude: Iterable[str] | None, *, no_gitignore: bool = False
-    ) -> Settings:
+    def selecting(self, include: Iterable[str] | None, exclude: Iterable[str] | None) -> Settings:
         """The same with other patterns of files to read; None leaves what is set."""
         given = {"include": include, "exclude": exclude}
-        changed: dict[str, Any] = {name: tuple(value) for name, value in given.items() if value is not None}
-        if no_gitignore:
-            changed["gitignore"] = False
+        changed = {name: tuple(value) for name, value in given.items() if value is not None}
         return self.model_copy(update={"corpus": self.corpus.model_copy(update=changed)}) if changed else self
 
     @model_validator(mode="before")

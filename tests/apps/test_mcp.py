@@ -23,7 +23,8 @@ pytest.importorskip("mcp")
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from ragways.apps.mcp import _listen, _place, _token, serve, server_of
+from ragways.apps.mcp import place_of, serve, server_of, token_of
+from ragways.apps.serve import listen
 from ragways.core.errors import MissingPart, UsageError
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
@@ -238,27 +239,27 @@ def test_another_host_name_is_refused(context: BuildContext):
 
 
 def test_it_listens_on_this_machine_alone_unless_told_otherwise():
-    assert _place("8765") == ("127.0.0.1", 8765)
-    assert _place("0.0.0.0:80") == ("0.0.0.0", 80)
-    assert _place("[::1]:80") == ("::1", 80)
+    assert place_of("8765") == ("127.0.0.1", 8765)
+    assert place_of("0.0.0.0:80") == ("0.0.0.0", 80)
+    assert place_of("[::1]:80") == ("::1", 80)
     for wrong in ("", "host", "host:", "host:99999", "host:0", "host:x", "1:-1"):
         with pytest.raises(UsageError):
-            _place(wrong)
+            place_of(wrong)
 
 
 def test_a_place_that_is_taken_is_one_line(context: BuildContext):
     with pytest.raises(UsageError, match="cannot listen"):
-        _listen("127.0.0.1", context.port)
+        listen("127.0.0.1", context.port)
 
 
 def test_a_token_is_made_up_and_shown_once(capsys: pytest.CaptureFixture[str]):
     settings = read_settings(environment={})
-    made = _token(settings)
+    made = token_of(settings)
     assert len(made) > 30
     assert capsys.readouterr().err == f"ragways: token: {made}\n"
-    assert _token(read_settings(environment={"RAGWAYS_MCP__TOKEN": "given-by-hand"})) == "given-by-hand"
+    assert token_of(read_settings(environment={"RAGWAYS_MCP__TOKEN": "given-by-hand"})) == "given-by-hand"
     with pytest.raises(UsageError, match=r"mcp\.token is shorter"):
-        _token(read_settings(environment={"RAGWAYS_MCP__TOKEN": "short"}))
+        token_of(read_settings(environment={"RAGWAYS_MCP__TOKEN": "short"}))
 
 
 def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):

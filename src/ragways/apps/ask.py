@@ -14,17 +14,11 @@ import typer
 
 from ragways.apps.answer import EventWriter, answer_writer, show_answer, show_text
 from ragways.apps.side_by_side import show_answers
-from ragways.apps.terminal import (
-    JsonOption,
-    WhereOption,
-    console,
-    print_json,
-    with_index,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, WhereOption, console, print_json, show_table, with_index, with_settings
 from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.stream import OutgoingText
+from ragways.core.table import Table
 from ragways.core.text import printable
 from ragways.models.client import RULE_INSTEAD, RULE_OVER_BUDGET
 
@@ -37,7 +31,7 @@ if TYPE_CHECKING:
 USUAL = "auto"
 
 
-@with_settings("index", "model")
+@with_settings("style", "index", "model")
 def ask(
     chosen: Settings,
     question: Annotated[str, typer.Argument(help="What to ask; - reads it from standard input.")],
@@ -58,9 +52,6 @@ def ask(
     answer_only: Annotated[
         bool, typer.Option("--answer-only", help="Print the answer's text and nothing else.")
     ] = False,
-    style: Annotated[
-        str | None, typer.Option("--style", help="Of a model's answer: brief, full, or your own words.")
-    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the answer and its sources, no notes and no figures.")
     ] = False,
@@ -84,7 +75,6 @@ def ask(
         logging.getLogger("ragways").setLevel(logging.ERROR)
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    chosen = _in_style(chosen, style)
     one = len(names) == 1 and (answer_only or not details)
     if not json and not one and (answer_only or stream):
         raise UsageError("--answer-only and --stream print one answer", "name one paradigm, or add --json")
@@ -113,12 +103,6 @@ def ask(
 
         show_walks(chosen.index, results, html=html, as_text=trace and not json)
     _end(results, failures)
-
-
-def _in_style(settings: Settings, style: str | None) -> Settings:
-    if style is None:
-        return settings
-    return settings.model_copy(update={"answer": settings.answer.model_copy(update={"style": style})})
 
 
 def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:
@@ -175,31 +159,16 @@ def paradigms(json: JsonOption = False) -> None:
     from ragways.retrieval.ask import PARADIGMS
 
     if json:
-        print_json(
-            [
-                {
-                    "name": p.name,
-                    "summary": p.summary,
-                    "source": p.source,
-                    "needs": sorted(p.needs),
-                    "settings": p.settings,
-                }
-                for p in PARADIGMS.values()
-            ]
-        )
+        fields = ("name", "summary", "source", "settings")
+        listed = [{name: getattr(p, name) for name in fields} | {"needs": sorted(p.needs)} for p in PARADIGMS.values()]
+        print_json(listed)
         return
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("paradigm", no_wrap=True)
-    table.add_column("what it does, what it needs, its settings", overflow="fold")
+    rows = []
     for p in PARADIGMS.values():
-        settings = ", ".join(f"{name}={value}" for name, value in p.settings.items())
         needs = f"needs {', '.join(sorted(p.needs))}" if p.needs else "needs no layer"
-        table.add_row(p.name, Text.assemble(p.summary, "\n", (f"{needs}; source {p.source}; {settings}", "dim")))
-    console().print(table)
+        settings = ", ".join(f"{name}={value}" for name, value in p.settings.items())
+        rows.append((p.name, f"{p.summary}\n{needs}; source {p.source}; {settings}"))
+    show_table(Table.of(("paradigm", "what it does, what it needs, its settings"), rows), compact=True)
 
 
 # Names and settings as the command line gives them

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    JsonOption,
-    print_json,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, print_json, with_settings
 from ragways.core.text import counted
 
 if TYPE_CHECKING:

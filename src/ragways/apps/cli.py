@@ -26,13 +26,7 @@ from ragways.apps.model import app as model
 from ragways.apps.reproduce import reproduce
 from ragways.apps.route import app as route
 from ragways.apps.serve import serve
-from ragways.apps.terminal import (
-    JsonOption,
-    WhereOption,
-    show_wait,
-    with_index,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, WhereOption, show_wait, with_index, with_settings
 from ragways.apps.tune import tune
 from ragways.apps.watch import watch
 from ragways.core.errors import RagwaysError, UsageError

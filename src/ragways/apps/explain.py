@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    JsonOption,
-    WhereOption,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, WhereOption, with_settings
 
 if TYPE_CHECKING:
     from ragways.core.table import Table

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.terminal import (
-    JsonOption,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, console, print_json, show_table, with_settings
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
 from ragways.core.text import counted, printable
@@ -52,8 +49,6 @@ def export(
     with _opened(chosen) as opened:
         nodes, edges = write(opened, form.value, out)
     if json:
-        from ragways.apps.terminal import print_json
-
         print_json({"out": str(out), "format": form.value, "nodes": nodes, "edges": edges})
     else:
         typer.echo(f"{out}: {nodes:,} nodes, {edges:,} edges")
@@ -78,8 +73,6 @@ def show(
 
         write_page(html, shown.page())
     if json:
-        from ragways.apps.terminal import print_json
-
         print_json(to_plain(shown))
     elif html is not None:
         entities = counted(len(shown.nodes), "entity", "entities")
@@ -111,8 +104,6 @@ def merges(chosen: Settings, json: JsonOption = False) -> None:
     with _opened(chosen) as opened:
         rows = [*opened.graph.merges()]
         entities = opened.graph.entities({row[0] for row in rows}, described=False)
-    from ragways.apps.terminal import print_json, show_table
-
     if json:
         keys = ("entity", "name", "into", "reason", "documents")
         print_json([dict(zip(keys, row, strict=True)) for row in rows])
@@ -157,7 +148,6 @@ def _show_text(shown: Neighbourhood) -> None:
     from rich.text import Text
     from rich.tree import Tree
 
-    from ragways.apps.terminal import console
     from ragways.pictures.neighbourhood import LISTED
 
     predicates = shown.predicates()

@@ -9,26 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.index_views import (
-    show_diagnosis,
-    show_erasure,
-    show_health,
-    show_plan,
-    show_status,
-    show_summary,
-)
+from ragways.apps.index_views import show_diagnosis, show_erasure, show_health, show_plan, show_status, show_summary
 from ragways.apps.logs import ROOT
-from ragways.apps.terminal import (
-    ExcludeOption,
-    IncludeOption,
-    JsonOption,
-    LayersOption,
-    NoGitignoreOption,
-    layer_names,
-    print_json,
-    progress_bar,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, LayersOption, layer_names, print_json, progress_bar, with_settings
 from ragways.core.errors import PARTLY, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable
@@ -48,7 +31,7 @@ EraseOption = Annotated[
 ]
 
 
-@with_settings("index", "model", copy=False)
+@with_settings("index", "include", "exclude", "no_gitignore", "engine", "address", "model", copy=False)
 def index(
     chosen: Settings,
     paths: Annotated[
@@ -58,9 +41,6 @@ def index(
     plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    no_gitignore: NoGitignoreOption = False,
     url: Annotated[
         list[str] | None, typer.Option("--url", help="Fetch this page and those below it, or a sitemap (.xml).")
     ] = None,
@@ -77,13 +57,6 @@ def index(
         bool, typer.Option("--fresh-communities", help="Find communities anew, instead of bringing them up to date.")
     ] = False,
     erase: EraseOption = False,
-    engine: Annotated[
-        str | None,
-        typer.Option("--engine", help="Where texts are embedded and the graph's rules read documents: local, or ray."),
-    ] = None,
-    address: Annotated[
-        str | None, typer.Option("--address", help="The Ray cluster, HOST:PORT; unset, one on this machine.")
-    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
@@ -100,7 +73,7 @@ def index(
             paths or [],
             layers=layer_names(layers),
             web=web,
-            settings=_on_cluster(chosen.selecting(include, exclude, no_gitignore=no_gitignore), engine, address),
+            settings=chosen,
             budget=budget,
             rebuild=rebuild,
             fresh=[name for name, given in fresh.items() if given],
@@ -138,15 +111,6 @@ def _summary_data(summary: Summary) -> dict[str, Any]:
     if summary.erasure is not None:
         data["erasure"]["erased"] = summary.erasure.erased
     return {**data, "seconds": {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}}
-
-
-def _on_cluster(chosen: Settings, engine: str | None, address: str | None) -> Settings:
-    from ragways.core.section import parse_section
-    from ragways.settings import ClusterSettings
-
-    given = {name: value for name, value in (("engine", engine), ("address", address)) if value is not None}
-    cluster = parse_section("cluster", ClusterSettings, chosen.cluster.model_dump() | given)
-    return chosen.model_copy(update={"cluster": cluster})
 
 
 @with_settings("index")

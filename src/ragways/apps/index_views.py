@@ -180,17 +180,10 @@ def _cost(spent: Spent) -> str:
 
 
 def show_health(folder: Path, health: Health) -> None:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     out = console()
-    if health.findings:
-        table = RichTable("what", "how many", "for example", "cure", show_lines=True)
-        for finding in health.findings:
-            style = "red" if finding.severity == "error" else "yellow"
-            what = Text.assemble((finding.severity, style), f" {finding.name}")
-            table.add_row(what, f"{finding.count:,}", Text(printable(finding.example)), Text(finding.cure))
-        out.print(table)
+    rows = [(f"{each.severity} {each.name}", each.count, each.example, each.cure) for each in health.findings]
+    if rows:
+        show_table(Table.of(("what", "how many", "for example", "cure"), rows))
     if "entities" in health.figures:
         entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]
         out.print(f"{counted(entities, 'entity', 'entities')}, {alone:.1%} of them in no relation", style="dim")

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.terminal import (
-    JsonOption,
-    print_json,
-    show_table,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, print_json, show_table, with_settings
 from ragways.core.errors import UsageError
 from ragways.core.table import Table
 

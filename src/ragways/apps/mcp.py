@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-import socket
-import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ragways.apps.serve import listen, say, shown_host
 from ragways.assemble import opened_live
 from ragways.core.errors import MissingPart, UsageError
 from ragways.service.mcp import ProtocolAnswers, protocol_server
@@ -36,36 +35,31 @@ def serve(settings: Settings, http: str | None = None, budget: float | None = No
     """
     if where is not None:
         read_filter(where)  # what is wrong with it is said at once
-    place = _place(http) if http is not None else None
+    place = place_of(http) if http is not None else None
     if find_spec("mcp") is None:
         raise MissingPart("the package mcp is not installed", "pip install 'ragways[mcp]'")
-    if place is None:
-        asyncio.run(serve_stdio(settings, budget, where))
-    else:
-        asyncio.run(serve_http(settings, *place, _token(settings), budget, where))
+    asyncio.run(_serve(settings, place, budget, where))
 
 
-async def serve_stdio(settings: Settings, budget: float | None = None, where: str | None = None) -> None:
-    """Until the other side hangs up."""
-    from mcp.server.stdio import stdio_server
-
+async def _serve(settings: Settings, place: tuple[str, int] | None, budget: float | None, where: str | None) -> None:
+    """Until the other side hangs up, or it is stopped. Over HTTP every request must bring the token."""
+    token = token_of(settings) if place is not None else ""
     async with opened_live(settings) as live:
         server = server_of(live, settings, budget, where)
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+        if place is None:
+            from mcp.server.stdio import stdio_server
 
+            async with stdio_server() as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+            return
+        import uvicorn
 
-async def serve_http(
-    settings: Settings, host: str, port: int, token: str, budget: float | None = None, where: str | None = None
-) -> None:
-    """Until it is stopped. Every request must bring the token."""
-    import uvicorn
-
-    async with opened_live(settings) as live:
-        app = Guarded(server_of(live, settings, budget, where).streamable_http_app(host=host), token)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on")
-        listening = _listen(host, port)
-        _say(f"serving http://{_shown(host)}:{port}/mcp" + ("" if host in _LOOPBACK else ", open to other machines"))
+        host, port = place
+        config = uvicorn.Config(
+            Guarded(server.streamable_http_app(host=host), token), log_level="warning", access_log=False, lifespan="on"
+        )
+        listening = listen(host, port)
+        say(f"serving http://{shown_host(host)}:{port}/mcp" + ("" if host in _LOOPBACK else ", open to other machines"))
         await uvicorn.Server(config).serve(sockets=[listening])
 
 
@@ -90,7 +84,7 @@ class Guarded:
         await refused(scope, receive, send)
 
 
-def _place(text: str) -> tuple[str, int]:
+def place_of(text: str) -> tuple[str, int]:
     """Host and port; without a host, only this machine."""
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
@@ -99,14 +93,7 @@ def _place(text: str) -> tuple[str, int]:
     return host or "127.0.0.1", int(port)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        raise UsageError(f"cannot listen on {_shown(host)}:{port}: {error.strerror}", "choose another place") from None
-
-
-def _token(settings: Settings) -> str:
+def token_of(settings: Settings) -> str:
     """The setting's (`mcp.token`), else a new one, which is shown once. There is no flag for it: every user of the
     machine can read those of a command.
     """
@@ -115,18 +102,8 @@ def _token(settings: Settings) -> str:
             raise UsageError("mcp.token is shorter than 8 characters", "leave it out, and a good one is made up")
         return kept
     made = secrets.token_urlsafe(32)
-    _say(f"token: {made}")
+    say(f"token: {made}")
     return made
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _say(line: str) -> None:
-    """On standard error: over stdio, standard output belongs to the protocol."""
-    sys.stderr.write(f"ragways: {line}\n")
-    sys.stderr.flush()
 
 
 def server_of(

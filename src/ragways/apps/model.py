@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    JsonOption,
-    print_json,
-    show_table,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, print_json, show_table, with_settings
 from ragways.core.errors import ModelError, NoModel, UsageError
 from ragways.core.table import Table
 from ragways.core.text import counted

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    JsonOption,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, with_settings
 from ragways.core.text import counted
 
 if TYPE_CHECKING:

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ragways.apps.explain import explain
-from ragways.apps.terminal import (
-    BudgetOption,
-    IndexOption,
-    JsonOption,
-    with_settings,
-)
+from ragways.apps.terminal import BudgetOption, IndexOption, JsonOption, with_settings
 from ragways.core.errors import UsageError
 from ragways.core.text import printable
 

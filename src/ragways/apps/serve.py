@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.logs import ROOT, as_json
-from ragways.apps.terminal import (
-    with_settings,
-)
+from ragways.apps.terminal import with_settings
 from ragways.core.errors import MissingPart, UsageError
 from ragways.core.text import printable
 
@@ -32,21 +30,11 @@ DRAIN = 30
 """Seconds that answers under way get to end when the server is stopped."""
 
 
-@with_settings("data", "model")
+@with_settings("data", "host", "port", "model")
 def serve(
     chosen: Settings,
     index: Annotated[
         list[Path] | None, typer.Option("--index", help="An index to serve, read-only; may be given several times.")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Folder of collections, keys and jobs.", show_default="ragways-data"),
-    ] = None,
-    host: Annotated[
-        str | None, typer.Option("--host", help="Address to listen on.", show_default="127.0.0.1: this machine only")
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option("--port", help="Port; 0 is any that is free.", min=0, max=65535, show_default="8080")
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Serve the bundled corpus, and index it first.")] = False,
 ) -> None:
@@ -63,7 +51,7 @@ def serve(
     folders = tuple(readable(folder, chosen.cache) for folder in index or ())
     if demo:
         folders += (_demo(chosen),)
-    run(config_of(chosen, data=data, indexes=folders, host=host, port=port))
+    run(config_of(chosen, indexes=folders))
 
 
 def run(config: ServiceConfig) -> None:
@@ -74,8 +62,8 @@ def run(config: ServiceConfig) -> None:
     from ragways.service.protocol import bounded_protocol
 
     app = make_app(config)
-    listening = _listen(config.host, config.port)
-    where = f"http://{_shown(config.host)}:{listening.getsockname()[1]}"
+    listening = listen(config.host, config.port)
+    where = f"http://{shown_host(config.host)}:{listening.getsockname()[1]}"
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -91,8 +79,8 @@ def run(config: ServiceConfig) -> None:
     )
     app.state.server = server  # streams that would stay open look at it
     for trouble in _troubles(app.state.service.collections):
-        _say(logging.WARNING, trouble)
-    _say(logging.INFO, f"serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C")
+        say(trouble, logging.WARNING)
+    say(f"serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C")
     # uvicorn lets answers end and then raises the signal once more: that is not a failure.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with suppress(KeyboardInterrupt):
@@ -109,7 +97,7 @@ def _troubles(collections: Collections) -> Iterator[str]:
             yield f"--index {each.index}: {trouble}" + ("" if there else f": ragways index PATH --index {each.index}")
 
 
-def _say(level: int, text: str) -> None:
+def say(text: str, level: int = logging.INFO) -> None:
     """A line on standard error, or in the log where that is JSON."""
     if as_json():
         ROOT.log(level, "%s", text)
@@ -133,14 +121,16 @@ def _demo(settings: Settings) -> Path:
     return folder
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1024
         )
     except OSError as error:
-        raise UsageError(f"cannot listen on {_shown(host)}:{port}: {error.strerror}", "choose another --port") from None
+        raise UsageError(
+            f"cannot listen on {shown_host(host)}:{port}: {error.strerror}", "choose another --port"
+        ) from None
 
 
-def _shown(host: str) -> str:
+def shown_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host

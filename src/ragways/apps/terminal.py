@@ -37,9 +37,10 @@ BEGUN_ANEW = "(begun anew)"
 NAME_WIDTH = 21
 """Columns that the longest name of a paradigm takes."""
 
-IndexOption = Annotated[
-    Path | None, typer.Option("--index", help="Folder of the index, or its URL (s3://…).", show_default=".ragways")
-]
+_INDEX = typer.Option("--index", help="Folder of the index, or its URL (s3://…).", show_default=".ragways")
+_PROVIDERS = "Whose model: ollama, openai, azure, anthropic, gemini, vllm, lmstudio or openrouter."
+_READ_BY = "Where texts are embedded and the graph's rules read documents: local, or ray."
+IndexOption = Annotated[Path | None, _INDEX]
 WhereOption = Annotated[
     str | None,
     typer.Option("--where", help="Only documents that match, e.g. 'date>2020 and path~\"api/\"' (docs/filters.md)."),
@@ -57,14 +58,6 @@ def layer_names(given: Sequence[str] | None) -> list[str]:
     """The layers that `--with` names; the usual ones without it."""
     return [name.strip() for some in given or ["vectors,words"] for name in some.split(",") if name.strip()]
 
-
-IncludeOption = Annotated[
-    list[str] | None, typer.Option("--include", help="Read only files that this pattern names, as in .gitignore.")
-]
-ExcludeOption = Annotated[
-    list[str] | None, typer.Option("--exclude", help="Leave out files and folders that this pattern names.")
-]
-NoGitignoreOption = Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")]
 
 # Those of an evaluation
 FormatHelp = "Layout of the questions; `ragways eval datasets` lists them."
@@ -86,53 +79,69 @@ AtOnceOption = Annotated[
 ]
 
 
-_SHARED: dict[str, tuple[Any, object]] = {
-    "index": (IndexOption, None),
+_OPTIONS: dict[str, tuple[str, Any, Any]] = {
+    "index": ("index", Path | None, _INDEX),
     "data": (
-        Annotated[
-            Path | None,
-            typer.Option("--data", help="Folder of collections, keys and jobs.", show_default="ragways-data"),
-        ],
-        None,
+        "serve.data",
+        Path | None,
+        typer.Option("--data", help="Folder of collections, keys and jobs.", show_default="ragways-data"),
     ),
-    "provider": (
-        Annotated[
-            str | None,
-            typer.Option(
-                "--provider",
-                help="Whose model: ollama, openai, azure, anthropic, gemini, vllm, lmstudio or openrouter.",
-            ),
-        ],
-        None,
+    "host": (
+        "serve.host",
+        str | None,
+        typer.Option("--host", help="Address to listen on.", show_default="127.0.0.1: this machine only"),
     ),
-    "model": (Annotated[str | None, typer.Option("--model", help="Name of the model there.")], None),
-    "settings": (
-        Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")],
-        None,
+    "port": (
+        "serve.port",
+        int | None,
+        typer.Option("--port", help="Port; 0 is any that is free.", min=0, max=65535, show_default="8080"),
     ),
+    "include": (
+        "corpus.include",
+        list[str] | None,
+        typer.Option("--include", help="Read only files that this pattern names, as in .gitignore."),
+    ),
+    "exclude": (
+        "corpus.exclude",
+        list[str] | None,
+        typer.Option("--exclude", help="Leave out files and folders that this pattern names."),
+    ),
+    "no_gitignore": ("corpus.gitignore", bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")),
+    "engine": ("cluster.engine", str | None, typer.Option("--engine", help=_READ_BY)),
+    "address": (
+        "cluster.address",
+        str | None,
+        typer.Option("--address", help="The Ray cluster, HOST:PORT; unset, one on this machine."),
+    ),
+    "style": (
+        "answer.style",
+        str | None,
+        typer.Option("--style", help="Of a model's answer: brief, full, or your own words."),
+    ),
+    "provider": ("model.provider", str | None, typer.Option("--provider", help=_PROVIDERS)),
+    "model": ("model.name", str | None, typer.Option("--model", help="Name of the model there.")),
+    "settings": ("", Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")),
     "trust": (
-        Annotated[
-            bool, typer.Option("--trust", help="Send your key also to a base URL that only the settings file names.")
-        ],
-        False,
+        "",
+        bool,
+        typer.Option("--trust", help="Send your key also to a base URL that only the settings file names."),
     ),
 }
-"""Options that change settings, with their defaults."""
+"""Options that change settings: the setting, and the type and text of the option."""
 
 
 def with_settings(*options: str, copy: bool = True) -> Callable[[Callable[..., None]], SettingsCommand]:
     """A decorator: the command gets the settings as its first argument, and these options to change them.
 
-    `options` are `index`, `data`, `model` (which brings `--provider` and `--trust`) and `trust`, for commands that may
-    send a key; `--settings` is always there. Of an index at a URL the settings name a copy to read; `copy=False` leaves
-    the URL, for a command that writes.
+    `--settings` is always one; `model` brings `--provider` and `--trust`. Without `trust` the command sends no key. Of
+    an index at a URL the settings name a copy to read; `copy=False` leaves the URL, for a command that writes.
     """
     wanted = {"settings", *options, *(("provider", "trust") if "model" in options else ())}
-    return lambda command: SettingsCommand(command, [name for name in _SHARED if name in wanted], copy)
+    return lambda command: SettingsCommand(command, [name for name in _OPTIONS if name in wanted], copy)
 
 
 class SettingsCommand:
-    """A command that gets settings; see `with_settings`. Its options are read when it is the one that runs."""
+    """A command that gets settings; see `with_settings`. Its options are looked at when it is the one that runs."""
 
     def __init__(self, command: Callable[..., None], options: Sequence[str], copy: bool) -> None:
         self.__name__, self.__doc__, self.__module__ = command.__name__, command.__doc__, command.__module__
@@ -144,9 +153,14 @@ class SettingsCommand:
         _, *own = signature(self._command, eval_str=True, locals={"Settings": Any}).parameters.values()
         named = {each.name for each in own}
         shared = [
-            Parameter(name, Parameter.KEYWORD_ONLY, annotation=_SHARED[name][0], default=_SHARED[name][1])
-            for name in self._options
-            if name not in named
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                annotation=Annotated[kind, option],
+                default=False if kind is bool else None,
+            )
+            for name, (_, kind, option) in _OPTIONS.items()
+            if name in self._options and name not in named
         ]
         at = len(own) - ("json" in named)  # --json is the last
         return Signature([each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*own[:at], *shared, *own[at:])])
@@ -159,15 +173,13 @@ class SettingsCommand:
         from ragways.cloud.copies import readable
         from ragways.settings import read_settings
 
-        given = {name: values[name] for name in self._options if values[name] is not None}
-        model = {to: given[name] for name, to in (("provider", "provider"), ("model", "name")) if name in given}
-        chosen = read_settings(
-            given.get("settings"),
-            trust=given.get("trust", True),  # a command without the option sends no key
-            index=given.get("index"),
-            serve={"data": given["data"]} if "data" in given else None,
-            model=model or None,
-        )
+        flags: dict[str, Any] = {}
+        for name in self._options:
+            *sections, setting = _OPTIONS[name][0].split(".")
+            if setting and values[name] is not None and values[name] is not False:
+                place = flags.setdefault(sections[0], {}) if sections else flags
+                place[setting] = values[name] if name != "no_gitignore" else False
+        chosen = read_settings(values["settings"], trust=values.get("trust", True), **flags)
         if "index" not in self._options or not self._copy:
             return chosen
         return chosen.model_copy(update={"index": readable(chosen.index, chosen.cache)})

@@ -21,14 +21,7 @@ from ragways.apps.route import (
     fit_settings,
     gathered,
 )
-from ragways.apps.terminal import (
-    AtOnceOption,
-    BudgetOption,
-    FormatOption,
-    JsonOption,
-    QuestionsOption,
-    with_settings,
-)
+from ragways.apps.terminal import AtOnceOption, BudgetOption, FormatOption, JsonOption, QuestionsOption, with_settings
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.text import counted
 

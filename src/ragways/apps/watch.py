@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    ExcludeOption,
-    IncludeOption,
-    JsonOption,
-    LayersOption,
-    NoGitignoreOption,
-    console,
-    layer_names,
-    with_settings,
-)
+from ragways.apps.terminal import JsonOption, LayersOption, console, layer_names, with_settings
 from ragways.core.errors import RagwaysError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable
@@ -37,15 +28,12 @@ State = dict[str, tuple[int, int]]
 """Size and time of every file that would be read, by its path."""
 
 
-@with_settings("index", "trust", copy=False)
+@with_settings("index", "include", "exclude", "no_gitignore", "trust", copy=False)
 def watch(
     chosen: Settings,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to follow.", metavar="PATH…")],
     layers: LayersOption = None,
     every: Annotated[float, typer.Option("--every", help="Seconds between two looks at the files.", min=0.1)] = 2.0,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    no_gitignore: NoGitignoreOption = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most in all.", min=0)] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -55,7 +43,6 @@ def watch(
     from ragways.core.trace import Budget, spending
     from ragways.layers.table import check_layers
 
-    chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
     recipe = recipe_of(chosen, check_layers(layer_names(layers)))
     told = _as_json if as_json else _as_text
     try:

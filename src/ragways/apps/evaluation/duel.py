@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    AtOnceOption,
-    BudgetOption,
-    JsonOption,
-    LimitOption,
-    RunArgument,
-    with_settings,
-)
+from ragways.apps.terminal import AtOnceOption, BudgetOption, JsonOption, LimitOption, RunArgument, with_settings
 from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:

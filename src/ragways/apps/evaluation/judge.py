@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    AtOnceOption,
-    BudgetOption,
-    JsonOption,
-    RunArgument,
-    with_settings,
-)
+from ragways.apps.terminal import AtOnceOption, BudgetOption, JsonOption, RunArgument, with_settings
 from ragways.core.errors import PARTLY
 from ragways.core.text import printable
 

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import (
-    BudgetOption,
-    JsonOption,
-    LayoutOption,
-    QuestionsFile,
-    with_settings,
-)
+from ragways.apps.terminal import BudgetOption, JsonOption, LayoutOption, QuestionsFile, with_settings
 from ragways.core.errors import PARTLY, BudgetExceeded, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import counted, printable

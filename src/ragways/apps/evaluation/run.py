@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,10 +33,9 @@ from ragways.core.text import counted
 if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.datasets import DatasetFiles
-    from ragways.evaluation.question import Question
     from ragways.evaluation.record import Records
     from ragways.evaluation.retrieval import RetrievalScores
-    from ragways.evaluation.run import Variant
+    from ragways.evaluation.run import Run, Variant
     from ragways.settings import Settings
 
 DEMO = "demo"
@@ -80,7 +80,7 @@ def run(
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.question import without_gold
     from ragways.evaluation.record import Records
-    from ragways.evaluation.run import parse_variants
+    from ragways.evaluation.run import evaluate, parse_variants
     from ragways.evaluation.sampling import sample
 
     records = Records(out)
@@ -99,22 +99,22 @@ def run(
         failed = _each_apart(variants, records, budget)
     else:
         with progress_bar(not json) as progress:
-            failed = asyncio.run(
-                _run(
-                    chosen,
-                    asked,
-                    variants,
-                    records,
-                    repeats,
-                    seed,
-                    described,
-                    corpus,
-                    at_once,
-                    budget,
-                    features,
-                    progress,
-                )
+            ask = partial(
+                evaluate,
+                questions=asked,
+                variants=variants,
+                folder=records.folder,
+                repeats=repeats,
+                seed=seed,
+                budget=budget,
+                data=described,
+                features=features,
+                progress=progress,
             )
+            if corpus is not None:
+                names = [variant.paradigm_name for variant in variants]
+                chosen = asyncio.run(indexed(chosen, corpus, names, progress))
+            failed = asyncio.run(_run(chosen, where, at_once, ask))
     show_run(out, json)
     if not json:
         _tell(records)
@@ -153,41 +153,14 @@ def _tell(records: Records) -> None:
 
 
 async def _run(
-    settings: Settings,
-    asked: Sequence[Question],
-    variants: Sequence[Variant],
-    records: Records,
-    repeats: int,
-    seed: int,
-    data: dict[str, Any],
-    corpus: Path | None,
-    at_once: int | None,
-    budget: float | None,
-    features: bool,
-    progress: ProgressCallback,
+    settings: Settings, where: str | None, at_once: int | None, ask: Callable[..., Coroutine[Any, Any, Run]]
 ) -> int:
     from ragways.assemble import opened
-    from ragways.evaluation.run import evaluate
 
-    if corpus is not None:
-        settings = await indexed(settings, corpus, [variant.paradigm_name for variant in variants], progress)
     async with opened(settings) as whole:
-        use = whole.only(data.get("where"))
-        side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
-        run = await evaluate(
-            use,
-            asked,
-            variants,
-            records.folder,
-            repeats=repeats,
-            seed=seed,
-            at_once=side_by_side,
-            budget=budget,
-            data=data,
-            features=features,
-            progress=progress,
-        )
-    return run.failed
+        use = whole.only(where)
+        concurrency = settings.model.concurrency if use.model.model is not None else 1
+        return (await ask(use, at_once=at_once or concurrency)).failed
 
 
 @with_settings("trust")
