@@ -20,6 +20,7 @@ from ragways.core.plain import to_plain
 from ragways.core.stream import OutgoingText
 from ragways.core.table import Table
 from ragways.core.text import printable
+from ragways.core.trace import Budget
 from ragways.models.client import RULE_INSTEAD, RULE_OVER_BUDGET
 
 if TYPE_CHECKING:
@@ -206,7 +207,6 @@ async def ask_all(
 ) -> tuple[list[Result], list[tuple[str, RagwaysError]]]:
     """Answers, and for the paradigms that could not answer, why. Each listener gets its answer as it is written."""
     from ragways.assemble import opened
-    from ragways.core.trace import Budget
     from ragways.retrieval.ask import ask as ask_one
 
     chosen = {name: settings_of(name, names, settings, values) for name in names}

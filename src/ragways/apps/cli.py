@@ -26,11 +26,12 @@ from ragways.apps.model import app as model
 from ragways.apps.reproduce import reproduce
 from ragways.apps.route import app as route
 from ragways.apps.serve import serve
-from ragways.apps.terminal import JsonOption, WhereOption, show_wait, with_index, with_settings
+from ragways.apps.terminal import JsonOption, WhereOption, print_json, show_table, show_wait, with_index, with_settings
 from ragways.apps.tune import tune
 from ragways.apps.watch import watch
-from ragways.core.errors import RagwaysError, UsageError
+from ragways.core.errors import PluginClash, RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
+from ragways.core.table import Table
 from ragways.core.text import printable
 from ragways.models.limits import telling_waits
 
@@ -104,10 +105,7 @@ def mcp(
 @app.command()
 def plugins(json: JsonOption = False) -> None:
     """List what installed packages add to ragways, and which of them cannot be used."""
-    from ragways.apps.terminal import print_json, show_table
     from ragways.assemble import registries
-    from ragways.core.errors import PluginClash
-    from ragways.core.table import Table
 
     groups, rows, problems = [], [], []
     for registry in registries():

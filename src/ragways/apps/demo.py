@@ -9,7 +9,6 @@ from contextlib import closing, suppress
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from ragways.apps.index_views import show_summary
 from ragways.apps.side_by_side import show_results
@@ -17,6 +16,7 @@ from ragways.apps.terminal import console, progress_bar
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
 from ragways.index.build import build, build_own
+from ragways.index.recipe import Summary
 from ragways.retrieval.ask import ask
 from ragways.settings import Settings
 from ragways.store.store import Store
@@ -34,21 +34,24 @@ def run_demo(settings: Settings, index: Path | None) -> None:
     started = time.perf_counter()
     folder = index or settings.cache / "demo"
     chosen = settings.model_copy(update={"index": folder})
-    with resources.as_file(resources.files("ragways") / "demo") as bundle:
-        with progress_bar() as progress:
-            recipe = recipe_of(chosen, LAYERS)
-            # The index in the cache is the demo's own; one that the user named may hold more, and is never made anew.
-            make = build if index else partial(build_own, anew=_is_of_others(folder))
-            summary = asyncio.run(make(folder, [bundle / "corpus"], recipe, progress=progress, root=ROOT))
-        show_summary(summary, str(folder))
-        questions = _questions(bundle / "questions.jsonl")
-    asyncio.run(_ask(chosen, questions, started))
+    summary = index_demo(chosen, folder, LAYERS, own=index is None)
+    show_summary(summary, str(folder))
+    asyncio.run(_ask(chosen, started))
     console().print(
         '\nAsk your own:       ragways ask "Who designed the Pell Rock Lighthouse?" --index '
         f"{folder}\nYour own documents: ragways index PATH, then ragways ask QUESTION",
         markup=False,
         soft_wrap=True,
     )
+
+
+def index_demo(settings: Settings, folder: Path, layers: frozenset[str], *, own: bool = True) -> Summary:
+    """Index the bundled corpus. The index in the cache is the demo's `own`; one that the user named may hold more, and
+    is never made anew.
+    """
+    make = partial(build_own, anew=_is_of_others(folder)) if own else build
+    with resources.as_file(resources.files("ragways") / "demo" / "corpus") as corpus, progress_bar() as progress:
+        return asyncio.run(make(folder, [corpus], recipe_of(settings, layers), progress=progress, root=ROOT))
 
 
 def _is_of_others(folder: Path) -> bool:
@@ -58,15 +61,12 @@ def _is_of_others(folder: Path) -> bool:
     return False
 
 
-def _questions(file: Path) -> list[dict[str, Any]]:
-    rows = {row["id"]: row for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
-    return [rows[id] for id in QUESTIONS]
-
-
-async def _ask(settings: Settings, questions: list[dict[str, Any]], started: float) -> None:
+async def _ask(settings: Settings, started: float) -> None:
+    lines = (resources.files("ragways") / "demo" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = {row["id"]: row for row in map(json.loads, lines)}
     out = console()
     async with opened(settings) as use:
-        for number, row in enumerate(questions):
+        for number, row in enumerate(rows[id] for id in QUESTIONS):
             results = [await ask(use, row["question"], paradigm) for paradigm in PARADIGMS]
             out.print(f"\n{row['question']}", style="bold", markup=False)
             out.print(f"{row['type']}; expected: {'; '.join(row['answers'][:1])}", style="dim", markup=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.terminal import JsonOption, console, print_json, show_table, with_settings
+from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
 from ragways.core.text import counted, printable
@@ -121,7 +122,6 @@ def split(
 ) -> None:
     """Undo a merge of two names for good, from the next run of `ragways index` on."""
     from ragways.cloud.copies import no_url
-    from ragways.core.errors import UsageError
     from ragways.layers.graph.layer import split as undo
     from ragways.layers.graph.names import veto_hash
 

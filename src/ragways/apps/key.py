@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,15 +29,8 @@ TAMPERED = 1
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 
 
-@dataclass(frozen=True)
-class _Opened:
-    keys: Keys
-    ledger: Ledger
-    audit: Audit
-
-
 @contextmanager
-def _opened(folder: Path) -> Iterator[_Opened]:
+def _opened(folder: Path) -> Iterator[tuple[Keys, Ledger, Audit]]:
     from ragways.service.audit import FILE as AUDIT
     from ragways.service.audit import Audit
     from ragways.service.keys import Keys
@@ -46,7 +39,7 @@ def _opened(folder: Path) -> Iterator[_Opened]:
 
     state = State(folder / FILE)
     try:
-        yield _Opened(Keys(state), Ledger(state), Audit(state, folder / AUDIT))
+        yield Keys(state), Ledger(state), Audit(state, folder / AUDIT)
     finally:
         state.close()
 
@@ -73,8 +66,8 @@ def add(
     json: JsonOption = False,
 ) -> None:
     """Make a key. It is printed once and kept nowhere; the server knows only its hash."""
-    with _opened(chosen.serve.data) as opened:
-        key, text = opened.keys.add(
+    with _opened(chosen.serve.data) as (keys, _, log):
+        key, text = keys.add(
             name,
             scope=scope,  # type: ignore[arg-type]
             tenant=tenant,
@@ -82,7 +75,7 @@ def add(
             budget=budget,
             seconds=None if expires is None else _duration(expires, "--expires"),
         )
-        opened.audit.note(None, "key.add", id=key.id, name=name, tenant=tenant, scope=scope)
+        log.note(None, "key.add", id=key.id, name=name, tenant=tenant, scope=scope)
     _hand_out(key, text, json)
 
 
@@ -90,8 +83,8 @@ def add(
 @with_settings("data")
 def list_(chosen: Settings, json: JsonOption = False) -> None:
     """List keys, what each may do and what it has spent. Secrets are not known any more."""
-    with _opened(chosen.serve.data) as opened:
-        rows = [(key, opened.ledger.account(key.id)) for key in opened.keys.all()]
+    with _opened(chosen.serve.data) as (keys, ledger, _):
+        rows = [(key, ledger.account(key.id)) for key in keys.all()]
     if json:
         print_json([_data(key) | {"spent": account.spent, "held": account.held} for key, account in rows])
         return
@@ -110,9 +103,9 @@ def list_(chosen: Settings, json: JsonOption = False) -> None:
 @with_settings("data")
 def revoke(chosen: Settings, name: NameArgument) -> None:
     """Take a key away, at once."""
-    with _opened(chosen.serve.data) as opened:
-        key = opened.keys.revoke(name)
-        opened.audit.note(None, "key.revoke", id=key.id, name=key.name)
+    with _opened(chosen.serve.data) as (keys, _, log):
+        key = keys.revoke(name)
+        log.note(None, "key.revoke", id=key.id, name=key.name)
     typer.echo(f"{key.name} ({key.id}) opens nothing any more")
 
 
@@ -125,9 +118,9 @@ def rotate(
     json: JsonOption = False,
 ) -> None:
     """Give a key a new text. What it may do and what it has spent stay."""
-    with _opened(chosen.serve.data) as opened:
-        key, text = opened.keys.rotate(name, _duration(grace, "--grace"))
-        opened.audit.note(None, "key.rotate", id=key.id, name=key.name, grace=grace)
+    with _opened(chosen.serve.data) as (keys, _, log):
+        key, text = keys.rotate(name, _duration(grace, "--grace"))
+        log.note(None, "key.rotate", id=key.id, name=key.name, grace=grace)
     _hand_out(key, text, json)
 
 
@@ -144,9 +137,9 @@ def audit(
     """Show who did what and when."""
     from collections import deque
 
-    with _opened(chosen.serve.data) as opened:
-        problems = opened.audit.problems() if check else []
-        lines = [line for line in deque(opened.audit.lines(), maxlen=limit) if line is not None]
+    with _opened(chosen.serve.data) as (_, _, log):
+        problems = log.problems() if check else []
+        lines = [line for line in deque(log.lines(), maxlen=limit) if line is not None]
     if check:
         if json:
             print_json({"whole": not problems, "problems": problems})

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import JsonOption, with_settings
+from ragways.apps.terminal import JsonOption, console, print_json, progress_bar, show_table, with_settings
+from ragways.core.plain import to_plain
+from ragways.core.table import Column, Table
 from ragways.core.text import counted
+from ragways.core.trace import Budget, spending
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
@@ -35,9 +38,6 @@ def reproduce(
     json: JsonOption = False,
 ) -> None:
     """Run a source's experiment with its settings, and say in what it differs; without a model, what can run so."""
-    from ragways.apps.terminal import print_json, progress_bar
-    from ragways.core.plain import to_plain
-    from ragways.core.trace import Budget, spending
     from ragways.reproduce.experiment import locate
     from ragways.reproduce.reproduce import reproduce as run_again
     from ragways.reproduce.sources import find_experiment
@@ -55,13 +55,10 @@ def reproduce(
         for result in results:
             _show(result)
         if wanted.types:
-            from ragways.apps.terminal import show_table
-
             show_table(_by_type(wanted, results), compact=True)
 
 
 def _show(result: Reproduction) -> None:
-    from ragways.apps.terminal import console, show_table
 
     for at in range(0, len(result.columns), ABREAST):
         show_table(_table(result, at), compact=True)
@@ -82,7 +79,6 @@ def _show(result: Reproduction) -> None:
 
 def _table(result: Reproduction, at: int) -> Table:
     """Some columns; a row a variant: ours, its interval, of how many questions, and below the published figure."""
-    from ragways.core.table import Column, Table
 
     some = slice(at, at + ABREAST)
     columns, last = result.columns[some], at + ABREAST >= len(result.columns)
@@ -122,7 +118,6 @@ def _theirs(theirs: PublishedFigure | None, digits: int) -> str:
 
 def _by_type(experiment: Experiment, results: list[Reproduction]) -> Table:
     """The source's table of types and corpora: all its corpora, those that were not run with its figures alone."""
-    from ragways.core.table import Column, Table
     from ragways.reproduce.by_type import JUDGED, type_rows
 
     ours = {result.data: result.by_type for result in results}
@@ -163,7 +158,6 @@ def _typed(cell: TypeCell, row: TypeRow, *, ran: bool) -> str:
 
 def _duels(result: Reproduction) -> Table:
     """A row two variants: by the unbiased procedure in all and by level, and by the old one."""
-    from ragways.core.table import Column, Table
 
     levels = list(dict.fromkeys(one.level for duel in result.duels for one in duel.levels))
     heads = ["relative\nwin rate", *(f"on\n{level}" for level in levels), "published", "old way:\nfirst wins"]

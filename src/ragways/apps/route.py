@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ragways.apps.explain import explain
-from ragways.apps.terminal import BudgetOption, IndexOption, JsonOption, with_settings
+from ragways.apps.terminal import (
+    BudgetOption,
+    IndexOption,
+    JsonOption,
+    WhereOption,
+    console,
+    print_json,
+    progress_bar,
+    show_table,
+    with_settings,
+)
 from ragways.core.errors import UsageError
+from ragways.core.plain import to_plain
+from ragways.core.runtime import Progress
+from ragways.core.table import Column, Table
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.evaluation.routing.learn import FitSettings
     from ragways.evaluation.routing.outcomes import FeaturesOf, Floats, Outcomes
-    from ragways.retrieval.routing.router import CostUnit, Router
+    from ragways.retrieval.routing.explanation import KnownFeature, RouteExplanation
+    from ragways.retrieval.routing.router import CostUnit, Decision, Router
     from ragways.settings import Settings
 
 app = typer.Typer(
@@ -36,15 +50,8 @@ QualityOption = Annotated[
 CostOption = Annotated[
     Literal["tokens", "usd", "seconds"], typer.Option("--cost", help="What an arm costs: tokens, usd or seconds.")
 ]
-TradeOption = Annotated[
-    float | None,
-    typer.Option(
-        "--trade",
-        help="Quality that 1,000 tokens, a dollar or a second are worth.",
-        min=0,
-        show_default="0.01, for a dollar 1",
-    ),
-]
+_TRADE = "Quality that 1,000 tokens, a dollar or a second are worth."
+TradeOption = Annotated[float | None, typer.Option("--trade", help=_TRADE, min=0, show_default="0.01, for a dollar 1")]
 ToleranceOption = Annotated[
     float, typer.Option("--tolerance", help="Loss of utility at which a router is used all the same.", min=0)
 ]
@@ -57,7 +64,37 @@ CommonOption = Annotated[
     bool, typer.Option("--common", help="Leave out questions that an arm has no value for, which are an error else.")
 ]
 
-app.command()(explain)
+
+@app.command()
+@with_settings("index", "model")
+def explain(
+    chosen: Settings,
+    question: Annotated[str, typer.Argument(help="What would be asked.")],
+    trade: Annotated[float | None, typer.Option("--trade", help=_TRADE, min=0, show_default="the router's")] = None,
+    router: Annotated[
+        Path | None,
+        typer.Option("--router", help="File of a router.", show_default="the index's own, or the bundled one"),
+    ] = None,
+    where: WhereOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show which way `auto` would answer a question and why. Nothing is answered, and no model is asked."""
+    from ragways.assemble import opened
+    from ragways.retrieval.ask import check_question
+    from ragways.retrieval.routing.explanation import explained
+
+    text = check_question(question)
+
+    async def decided() -> RouteExplanation:
+        async with opened(chosen) as use:
+            own = use if router is None else replace(use, router=router)
+            return await explained(own.only(where), text, trade)
+
+    found = asyncio.run(decided())
+    if json:
+        print_json(to_plain(found))
+    else:
+        _show_route(found)
 
 
 @app.command()
@@ -107,8 +144,6 @@ def evaluate(
 
     Each corpus is left out in turn; of fewer than three corpora, each fifth of the questions.
     """
-    from ragways.apps.terminal import console, print_json, progress_bar, show_table
-    from ragways.core.runtime import Progress
     from ragways.evaluation.routing.evaluate import evaluate_router
     from ragways.evaluation.routing.told import evaluation_data, evaluation_in_words, evaluation_tables
 
@@ -155,8 +190,6 @@ async def _model_choices(
 
 def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None) -> None:
     """Fit a router, write it, and say what came out."""
-    from ragways.apps.terminal import progress_bar
-    from ragways.core.runtime import Progress
     from ragways.evaluation.routing.fit import fit as fitted
     from ragways.index.export import replacing
 
@@ -197,9 +230,7 @@ def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: 
 
 async def _features(runs: Sequence[Path], settings: Settings) -> FeaturesOf:
     """The features of the questions whose records have none, by a look at each in the index that was named."""
-    from ragways.apps.terminal import progress_bar
     from ragways.assemble import opened
-    from ragways.core.runtime import Progress
     from ragways.evaluation.record import Records, RunInfo
     from ragways.retrieval.routing.features import all_features
 
@@ -230,8 +261,6 @@ def _show_fit(
     outcomes: Outcomes, router: Router, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None
 ) -> None:
     """What a fit came to: arms, winners by type of question, whether routing is worth it, what is certified."""
-    from ragways.apps.terminal import console, print_json, show_table
-    from ragways.core.plain import to_plain
     from ragways.evaluation.routing.told import arm_scores, arm_table, type_table, verdict, winners
     from ragways.retrieval.routing.router import guard_in_words
 
@@ -259,3 +288,60 @@ def _show_fit(
             out.print(f"{name:<10} {printable(line)}", markup=False, soft_wrap=True)
     kept = f"; its run is kept in {run}" if run is not None else ""
     out.print(f"wrote {printable(str(file))}{printable(kept)}", markup=False, soft_wrap=True)
+
+
+def _show_route(found: RouteExplanation) -> None:
+    out = console()
+    for name, line in _route_lines(found):
+        out.print(f"{name:<8}{printable(line)}", markup=False, soft_wrap=True)
+    out.print()
+    show_table(_arm_table(found.decision), compact=True)
+    for group, rows in found.features.items():
+        show_table(_feature_table(group, rows), compact=True)
+
+
+def _route_lines(found: RouteExplanation) -> Iterator[tuple[str, str]]:
+    decision = found.decision
+    yield "takes", f"{decision.arm}: {decision.reason}"
+    beside = f" (for it beside {decision.against})" if decision.against else ""
+    weighed = ", ".join(f"{one.feature} {one.value:.3g} ({one.weight:+.2f})" for one in decision.weighed)
+    if weighed:
+        yield "because", f"weighed most{beside}: {weighed}"
+    for name, line in (("router", found.router), ("guard", found.guard), ("corpus", found.corpora),
+                       ("stop", found.stop)):  # fmt: skip
+        if line:
+            yield name, line
+    yield "look", f"{found.look.by} found {found.look.found:,} candidates" + (", first:" * bool(found.look.first))
+    for passage in found.look.first:
+        yield "", f"{passage.score:.2f}  {passage.title or passage.id}, {passage.tokens:,} tokens"
+
+
+def _arm_table(decision: Decision) -> Table:
+    from ragways.retrieval.routing.router import UNITS, cost_in_words
+
+    unit = {"tokens": f"{UNITS['tokens']:,.0f} tokens", "usd": "a dollar", "seconds": "a second"}[decision.cost]
+    numbers = (Column(name, ".3f", "right") for name in ("value", "utility"))
+    value, utility = numbers
+    return Table.of(
+        ["arm", value, Column("cost", align="right"), utility, ""],
+        [
+            [one.arm, one.value, cost_in_words(one.cost, decision.cost), one.utility,
+             one.impossible or ("taken" if one.arm == decision.arm else "")]
+            for one in sorted(decision.estimates, key=lambda one: (bool(one.impossible), -one.utility))
+        ],
+        notes=[f"value: the quality to be expected; utility: that less {decision.trade:g} for {unit}"],
+    )  # fmt: skip
+
+
+def _feature_table(group: str, rows: tuple[KnownFeature, ...]) -> Table:
+
+    unknown = [row.name.partition(".")[2] for row in rows if row.value is None]
+    return Table.of(
+        [group, Column("here", ".3g", "right"), Column("usual", ".3g", "right"), "what it is"],
+        [
+            [row.name.partition(".")[2], row.value, row.usual, row.meaning]
+            for row in rows
+            if row.value is not None
+        ],
+        notes=[f"not known here: {', '.join(unknown)}"] if unknown else [],
+    )  # fmt: skip

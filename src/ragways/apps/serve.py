@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import signal
 import socket
@@ -50,7 +49,10 @@ def serve(
 
     folders = tuple(readable(folder, chosen.cache) for folder in index or ())
     if demo:
-        folders += (_demo(chosen),)
+        from ragways.apps.demo import index_demo
+
+        folders += (folder := chosen.cache / "demo",)
+        index_demo(chosen, folder, frozenset({"vectors", "words", "graph", "communities"}))  # all that the page shows
     run(config_of(chosen, indexes=folders))
 
 
@@ -104,21 +106,6 @@ def say(text: str, level: int = logging.INFO) -> None:
     else:
         sys.stderr.write(f"ragways: {printable(text)}\n")
         sys.stderr.flush()
-
-
-def _demo(settings: Settings) -> Path:
-    """The bundled corpus with every layer that the page can show."""
-    from ragways.apps.demo import ROOT
-    from ragways.apps.terminal import progress_bar
-    from ragways.assemble import recipe_of
-    from ragways.index.build import build_own
-    from ragways.library import sample_corpus
-
-    folder = settings.cache / "demo"
-    recipe = recipe_of(settings, frozenset({"vectors", "words", "graph", "communities"}))
-    with progress_bar() as progress:
-        asyncio.run(build_own(folder, [sample_corpus()], recipe, progress=progress, root=ROOT))
-    return folder
 
 
 def listen(host: str, port: int) -> socket.socket:

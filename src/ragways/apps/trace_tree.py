@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragways.apps.terminal import console
 from ragways.core.text import counted, printable
 from ragways.core.trace import Span
 from ragways.index.filtered import only
@@ -25,7 +26,6 @@ _HOPS, _ENTITIES = 20, 8
 
 def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as_text: bool) -> None:
     """The traces as text, the pictures into a file, or both."""
-    from ragways.apps.terminal import console
 
     with closing(Index.open(folder)) as whole:
         where = next((result.where for result in results if result.where), "")
@@ -44,8 +44,6 @@ def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as
 def show_trace(span: Span, names: Mapping[str, str]) -> None:
     """Print the steps as a tree. `names` are those of the entities that steps name by id (see `entity_names`)."""
     from rich.tree import Tree
-
-    from ragways.apps.terminal import console
 
     def grow(branch: Tree, here: Span) -> None:
         before = here.input

@@ -21,9 +21,23 @@ from ragways.apps.route import (
     fit_settings,
     gathered,
 )
-from ragways.apps.terminal import AtOnceOption, BudgetOption, FormatOption, JsonOption, QuestionsOption, with_settings
+from ragways.apps.terminal import (
+    AtOnceOption,
+    BudgetOption,
+    FormatOption,
+    JsonOption,
+    QuestionsOption,
+    console,
+    print_json,
+    progress_bar,
+    show_table,
+    with_settings,
+)
 from ragways.core.errors import BudgetExceeded, UsageError
+from ragways.core.plain import to_plain
+from ragways.core.table import Column, Table
 from ragways.core.text import counted
+from ragways.core.trace import Budget, spending
 
 if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
@@ -72,8 +86,6 @@ def tune(
     Says which way wins for which type of question, at what price, and whether that is worth it at all. Stopped, it goes
     on where it was when run again; its run is kept in the cache folder.
     """
-    from ragways.apps.terminal import print_json, progress_bar
-    from ragways.core.trace import Budget, spending
 
     wanted = _Wanted(questions, format or "plain", count, arms, seed, at_once)
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
@@ -137,7 +149,6 @@ class TuningPlan:
         return None if None in known else sum(usd or 0.0 for usd in known)
 
     def to_plain(self) -> object:
-        from ragways.core.plain import to_plain
 
         return {**to_plain(self), "usd": self.usd}
 
@@ -158,8 +169,6 @@ async def _plan(settings: Settings, wanted: _Wanted, progress: ProgressCallback)
 
 
 def _show_plan(planned: TuningPlan) -> None:
-    from ragways.apps.terminal import console, show_table
-    from ragways.core.table import Column, Table
 
     heads = ("calls", "input", "output")
     table = Table.of(

@@ -18,6 +18,7 @@ from ragways.apps.terminal import JsonOption, LayersOption, console, layer_names
 from ragways.core.errors import RagwaysError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable
+from ragways.core.trace import Budget, spending
 
 if TYPE_CHECKING:
     from ragways.index.recipe import Recipe, Summary
@@ -40,7 +41,6 @@ def watch(
     """Index files and folders, and again whenever they change, until it is stopped (Ctrl-C, SIGTERM)."""
     from ragways.assemble import recipe_of
     from ragways.cloud.copies import no_url
-    from ragways.core.trace import Budget, spending
     from ragways.layers.table import check_layers
 
     recipe = recipe_of(chosen, check_layers(layer_names(layers)))

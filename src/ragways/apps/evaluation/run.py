@@ -25,9 +25,12 @@ from ragways.apps.terminal import (
     LimitOption,
     QuestionsOption,
     WhereOption,
+    print_json,
+    progress_bar,
     with_settings,
 )
 from ragways.core.errors import PARTLY, UsageError
+from ragways.core.plain import to_plain
 from ragways.core.text import counted
 
 if TYPE_CHECKING:
@@ -76,7 +79,6 @@ def run(
     Over the index that is there; with --dataset and without --index, over one of that data set, made in the cache.
     """
     from ragways.apps.evaluation.score import show_run
-    from ragways.apps.terminal import progress_bar
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.question import without_gold
     from ragways.evaluation.record import Records
@@ -182,8 +184,6 @@ def retrieval(
     """Index a corpus (once) and see how well paradigms find the gold evidence."""
     from ragways.apps.ask import parse_names
     from ragways.apps.evaluation.score import show_retrieval
-    from ragways.apps.terminal import print_json, progress_bar
-    from ragways.core.plain import to_plain
     from ragways.evaluation.datasets import DATASETS, load_questions
     from ragways.retrieval.paradigm import parse_settings
 
