@@ -396,7 +396,7 @@ async def opened_live(
     async with AsyncExitStack() as stack:
         live = stack.enter_context(closing(LiveIndex(settings.index)))
         chosen = await stack.enter_async_context(_embedder(settings, embedder))
-        work_cache = _kept_replies(settings.index, stack) if model is not None or settings.model.name else None
+        work_cache = _reply_cache(settings.index, stack) if model is not None or settings.model.name else None
         client = await stack.enter_async_context(
             client_of(settings, work_cache, own=model, temperature=settings.answer.temperature)
         )
@@ -432,7 +432,7 @@ async def opened_live(
             )
 
         with live.snapshot() as index:
-            resources(index)  # what does not fit is said at once
+            resources(index)  # a wrong embedder is an error before the first question
         yield LiveResources(live, resources)
 
 
@@ -445,14 +445,14 @@ def _wishes(answer: AnswerSettings) -> AnswerWishes:
 
 @asynccontextmanager
 async def judge_resources_of(settings: Settings, run: Path | None = None) -> AsyncIterator[JudgeResources]:
-    """What judges work with; the replies to them are kept in the folder of the run."""
+    """What judges work with; their replies are stored in the folder of the run."""
     from ragways.evaluation.judges.judge import JudgeResources
 
     async with AsyncExitStack() as stack:
         embedder = await stack.enter_async_context(_embedder(settings))
         reader = _reader(settings, stack)
-        asked = settings.judge.name or settings.model.name
-        work_cache = _kept_replies(run, stack) if asked and run is not None else None
+        has_model = settings.judge.name or settings.model.name
+        work_cache = _reply_cache(run, stack) if has_model and run is not None else None
         yield JudgeResources(await stack.enter_async_context(judge_client_of(settings, work_cache)), embedder, reader)
 
 
@@ -477,8 +477,8 @@ def _reader(settings: Settings, stack: AsyncExitStack) -> Reader | None:
     return reader
 
 
-def _kept_replies(folder: Path, stack: AsyncExitStack) -> WorkCache | None:
-    """Replies are kept in a folder; where it cannot be written, they are not kept."""
+def _reply_cache(folder: Path, stack: AsyncExitStack) -> WorkCache | None:
+    """The cache of replies in a folder; None where it cannot be written."""
     from ragways.store.cache import WorkCache
 
     try:

@@ -206,7 +206,7 @@ class Evaluation:
         Returns:
             The router; `guard.passed` says whether it is used, or always its best fixed arm.
         """
-        router = fit(self._outcomes(quality), _fit_settings(cost, trade, seed, alpha))
+        router = fit(self._outcomes(quality), fit_settings(cost, trade, seed, alpha))
         if file is not None:
             with replacing(Path(file)) as draft:
                 draft.write_text(router.text(), encoding="utf-8")
@@ -223,7 +223,7 @@ class Evaluation:
         Returns:
             Policies with quality, cost, gain and regret, the oracle, the curve over trades, and controls.
         """
-        return evaluate_router(self._outcomes(quality), _fit_settings(cost, trade, seed))
+        return evaluate_router(self._outcomes(quality), fit_settings(cost, trade, seed))
 
     def _outcomes(self, quality: str) -> Outcomes:
         return gather([self.folder], quality=quality or usual_quality([self.folder]), common=True)
@@ -243,8 +243,12 @@ class Evaluation:
         return self.table().html()
 
 
-def _fit_settings(cost: CostUnit, trade: float | None, seed: int, alpha: float | None = None) -> FitSettings:
-    return FitSettings(trade=USUAL_TRADE[cost] if trade is None else trade, cost=cost, seed=seed, alpha=alpha)
+def fit_settings(
+    cost: CostUnit, trade: float | None, seed: int, alpha: float | None = None, tolerance: float = 0.0
+) -> FitSettings:
+    """Settings of a fit; a trade that is not given is the usual one for that cost."""
+    usual = USUAL_TRADE[cost] if trade is None else trade
+    return FitSettings(trade=usual, cost=cost, seed=seed, alpha=alpha, tolerance=tolerance)
 
 
 def sample_questions() -> list[Question]:

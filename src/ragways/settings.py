@@ -31,7 +31,7 @@ class PriceSettings(Section):
 
 
 class EndpointSettings(Section):
-    """Where an OpenAI-compatible endpoint is, and what it wants to be told with every call."""
+    """Where an OpenAI-compatible endpoint is, and what is sent with every call."""
 
     provider: ProviderName = Field(
         "", description="ollama, openai, azure, anthropic, gemini, vllm, lmstudio or openrouter: see docs/models.md"
@@ -160,7 +160,7 @@ class AnswerSettings(Section):
         "else brief",
     )
     tokens: int | None = Field(None, ge=16, description="most tokens of an answer by a model; unset is 2,048")
-    system: str = Field("", description="said to the model with our own words whenever it answers")
+    system: str = Field("", description="added to our own instructions whenever the model answers")
     language: str = Field("", description="language of answers by a model, e.g. German; unset is the model's choice")
     temperature: float = Field(
         0.0, ge=0, le=2, description="of the model in answering; tasks with one of their own keep it"

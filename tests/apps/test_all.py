@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 import typer
 
-from ragways.apps.ask import _end
-from ragways.apps.side_by_side import _found
+from ragways.apps.ask import finish
+from ragways.apps.side_by_side import evidence_in_words
 from ragways.core.errors import BudgetExceeded, MissingLayer, RagwaysError
 from ragways.core.trace import Span
 from ragways.core.types import Answer, Evidence, Hit, Hits, Piece, Query
@@ -65,7 +65,9 @@ def test_what_one_way_alone_found_is_named():
         answer = Answer(Evidence(Hits(Query("?"), hits), hits, 0), "It is.")
         return Result("?", paradigm, {}, answer, Span(paradigm))
 
-    found = list(_found([result("a", "X", "Y"), result("b", "X"), result("c", "X", "Y"), result("d", "X", "Z")]))
+    found = list(
+        evidence_in_words([result("a", "X", "Y"), result("b", "X"), result("c", "X", "Y"), result("d", "X", "Z")])
+    )
     assert found == ["2 found; first: X", "1 found; first: X", "the same 2 as a", "2 found; only here: Z"]
 
 
@@ -84,7 +86,7 @@ def test_what_was_not_answered_as_asked_is_told_by_the_exit_code():
 
 def _code(results: list[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> int:
     try:
-        _end(results, failures)
+        finish(results, failures)
     except typer.Exit as stop:
         return stop.exit_code
     return 0

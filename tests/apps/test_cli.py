@@ -17,7 +17,7 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from ragways.apps.cli import _parser, app
+from ragways.apps.cli import app, parser_of
 from ragways.retrieval.ask import PARADIGMS
 from tests.apps.conftest import CORPUS, Run, one_line
 from tests.fakes import write
@@ -517,12 +517,12 @@ def test_a_command_line_is_read_without_the_options_of_other_commands(ragways: R
     whole = get_command(app)
     assert isinstance(whole, TyperGroup)
     for name, command in whole.commands.items():
-        alone = _parser(name)
+        alone = parser_of(name)
         assert isinstance(alone, TyperGroup)
         assert list(alone.commands) == [name]
         assert [one.opts for one in alone.params] == [one.opts for one in whole.params]
         assert [one.opts for one in alone.commands[name].params] == [one.opts for one in command.params]
-    _parser.cache_clear()
+    parser_of.cache_clear()
     assert ragways("plugins", "--log-format=json").code == 0
     assert ragways("plugin").code == 2
-    assert _parser.cache_info().currsize == 2, "that of the command, and for a word that names none that of all"
+    assert parser_of.cache_info().currsize == 2, "that of the command, and for a word that names none that of all"

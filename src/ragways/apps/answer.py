@@ -1,4 +1,4 @@
-"""One answer as a person or a program gets it: first what is said, written as it comes, then where it is from."""
+"""One answer as a person or a program gets it: first the text, written as it comes, then its sources."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUOTED = 160
 class AnswerWriter:
     """Writes the pieces of an answer as they come, on a terminal broken between words.
 
-    What was written stays; where the model begins anew, a line says so, and what follows counts. Used as `on_text`.
+    Used as `on_text`. If the model begins anew, the text that was written stays, and a line marks the beginning.
     """
 
     def __init__(self, out: TextIO, width: int | None = None) -> None:
@@ -53,7 +53,7 @@ class AnswerWriter:
         self._out.flush()
 
     def end(self) -> None:
-        """Write what was held back, and end the line where there is one."""
+        """Write the last word, and end the line if there is one."""
         self._put_word()
         if self.wrote:
             self._out.write("\n")
@@ -95,7 +95,7 @@ class EventWriter:
         self.put("text", text=text, restart=restart)
 
     def put(self, event: str, **data: Any) -> None:  # noqa: ANN401 - what JSON can hold
-        """One event: its name, the paradigm that it is of, and what it says."""
+        """Write one event with its name, its paradigm and its data."""
         line = json.dumps({"event": event, "paradigm": self._paradigm, **data}, ensure_ascii=False)
         self._out.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
         self._out.flush()

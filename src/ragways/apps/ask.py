@@ -67,7 +67,7 @@ def ask(
     """Ask a question, in one way or in several side by side.
 
     With --json --stream each line is an object: `event` is `text` (a piece in `text`; with `restart` the answer begins
-    anew with it), `result` (as --json prints it) or `error` (`error` and `cure`); `paradigm` says whose it is.
+    anew with it), `result` (as --json prints it) or `error` (`error` and `cure`); `paradigm` names the way.
     """
     from ragways.retrieval.ask import check_question
     from ragways.retrieval.paradigm import parse_settings
@@ -103,16 +103,16 @@ def ask(
         from ragways.apps.trace_tree import show_walks
 
         show_walks(chosen.index, results, html=html, as_text=trace and not json)
-    _end(results, failures)
+    finish(results, failures)
 
 
-def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:
-    """Tell of answers that failed; where any did, or there is none, end with the code that says so.
+def finish(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:
+    """Report answers that failed, and end with the exit code for them.
 
-    A budget that was reached and a model that failed go before all else; some of several ways without an answer is
-    done in part.
+    A reached budget comes first, then a failed model. If only some of several ways could answer, the work is done in
+    part.
     """
-    _tell_failed_answers(results)
+    _report_failures(results)
     if failures and not results:
         raise typer.Exit(failures[0][1].exit_code)
     ways = {result.answer.way for result in results if result.answer.error}
@@ -124,8 +124,8 @@ def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]
         raise typer.Exit(PARTLY)
 
 
-def _tell_failed_answers(results: Sequence[Result]) -> None:
-    """A line on standard error for each answer that the model was asked for and did not give."""
+def _report_failures(results: Sequence[Result]) -> None:
+    """A line on standard error for each answer that the model failed to give."""
     for result in results:
         if result.answer.error:
             why = printable(" ".join(result.answer.error.split()))
@@ -205,7 +205,7 @@ async def ask_all(
     listeners: Mapping[str, OnText | None] | None = None,
     where: str | None = None,
 ) -> tuple[list[Result], list[tuple[str, RagwaysError]]]:
-    """Answers, and for the paradigms that could not answer, why. Each listener gets its answer as it is written."""
+    """Answers, and the errors of paradigms that could not answer. Each listener gets its answer as it is written."""
     from ragways.assemble import opened
     from ragways.retrieval.ask import ask as ask_one
 
@@ -251,11 +251,11 @@ def _print_data(
             EventWriter(sys.stdout, each.pop("paradigm")).put(event, **each)
 
 
-# What an id stands for
+# What an id names
 
 
 def _show_text(view: TextView) -> None:
-    """The part between marks where there is no colour to tell it from what stands around it."""
+    """Print a part of a document in its place; without colours, between marks."""
     from rich.text import Text
 
     out = console()

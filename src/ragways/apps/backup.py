@@ -30,7 +30,7 @@ def backup(
     from ragways.service.backup import backup as write
 
     folder = chosen.serve.data
-    _tell(write(folder, file), f"{folder} → {file}", json)
+    _report(write(folder, file), f"{folder} → {file}", json)
 
 
 @with_settings("data")
@@ -46,14 +46,14 @@ def restore(
     from ragways.service.backup import restore as read
 
     folder = chosen.serve.data
-    _tell(read(file, folder), f"{file} → {folder}", json)
+    _report(read(file, folder), f"{file} → {folder}", json)
 
 
-def _tell(done: BackupSummary, what: str, json: bool) -> None:
+def _report(done: BackupSummary, what: str, json: bool) -> None:
     if json:
         print_json(asdict(done))
     else:
-        held = f"{counted(done.collections, 'collection')}, {counted(done.files, 'file')}"
-        typer.echo(f"{what}: {held}, {done.bytes / 1e6:,.1f} MB")
+        content = f"{counted(done.collections, 'collection')}, {counted(done.files, 'file')}"
+        typer.echo(f"{what}: {content}, {done.bytes / 1e6:,.1f} MB")
         for name in done.damaged:
             typer.echo(f"{name} was damaged before it was copied: start an index job, with rebuild if it is a database")

@@ -21,7 +21,7 @@ from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
 from ragways.apps.key import app as key
-from ragways.apps.logs import ROOT, LogFormat, as_json, kept, options_first, set_up
+from ragways.apps.logs import ROOT, LogFormat, as_json, options_first, set_up, unchanged
 from ragways.apps.model import app as model
 from ragways.apps.reproduce import reproduce
 from ragways.apps.route import app as route
@@ -158,7 +158,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command; an error is one line on standard error and an exit code."""
-    with kept():
+    with unchanged():
         _run()
 
 
@@ -171,14 +171,14 @@ def _run() -> None:
         with telling_waits(show_wait):
             arguments = options_first(sys.argv[1:])
             named = next((word for word in arguments if not word.startswith("-")), "")
-            _parser(named if named in map(_name, _all_commands()) else None)(arguments)
+            parser_of(named if named in map(_name, _all_commands()) else None)(arguments)
     except RagwaysError as error:
         _fail(with_index(str(error)), error.exit_code)
     except KeyboardInterrupt:
-        _fail("interrupted; what was finished is kept", INTERRUPTED)
+        _fail("interrupted; what was finished is stored", INTERRUPTED)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            _fail("interrupted; what was finished is kept", INTERRUPTED)
+            _fail("interrupted; what was finished is stored", INTERRUPTED)
         raise
     except BrokenPipeError:
         sys.stderr.close()
@@ -186,7 +186,7 @@ def _run() -> None:
 
 
 @cache
-def _parser(named: str | None) -> Callable[[list[str]], object]:
+def parser_of(named: str | None) -> Callable[[list[str]], object]:
     """What reads the command line: of all commands, or of the one that is named. Finding out the options of all takes a
     fifth of a second, and those of the others are of no use then.
     """

@@ -38,7 +38,7 @@ def index(
         list[Path] | None, typer.Argument(help="Files and folders to index.", metavar="PATH…", show_default=False)
     ] = None,
     layers: LayersOption = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Show what would be done and what it would cost.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
     url: Annotated[
@@ -122,14 +122,14 @@ def status(
     """Show what an index holds."""
     from ragways.index.status import index_status
 
-    found = index_status(chosen.index, documents=documents)
+    status = index_status(chosen.index, documents=documents)
     if json:
-        data = {**to_plain(found), "waiting": found.waiting}
+        data = {**to_plain(status), "waiting": status.waiting}
         if not documents:
             del data["documents"]
         print_json(data)
     else:
-        show_status(found)
+        show_status(status)
 
 
 @with_settings("index", copy=False)
@@ -188,11 +188,11 @@ def diagnose(
     folder = chosen.index
     with closing(Index.open(folder)) as opened:
         diagnosis = measure(opened, seed=seed)
-    kept = save(folder, diagnosis)
-    data = {"index": str(folder), "saved": str(kept) if kept else "", **to_plain(diagnosis)}
+    saved = save(folder, diagnosis)
+    data = {"index": str(folder), "saved": str(saved) if saved else "", **to_plain(diagnosis)}
     if out is not None:
         write_json(out, data)
     if json:
         print_json(data)
     else:
-        show_diagnosis(diagnosis, kept)
+        show_diagnosis(diagnosis, saved)

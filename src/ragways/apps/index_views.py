@@ -202,7 +202,7 @@ def show_health(folder: Path, health: Health) -> None:
 # The figures of a corpus
 
 
-def show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
+def show_diagnosis(diagnosis: Diagnosis, file: Path | None) -> None:
     from ragways.index.diagnosis import NO_GRAPH, NO_VECTORS
 
     out = console()
@@ -215,7 +215,7 @@ def show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
             show_table(Table.of(("", ""), rows, title=title), header=False)
         else:
             out.print(f"{title}: {missing}")
-    out.print(f"saved in {kept}" if kept else "not saved: the index cannot be written", style="dim", markup=False)
+    out.print(f"saved in {file}" if file else "not saved: the index cannot be written", style="dim", markup=False)
 
 
 def _text_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:

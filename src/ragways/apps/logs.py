@@ -49,7 +49,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class _ToStandardError(logging.Handler):
-    """Whatever standard error is when something is said."""
+    """A handler for the standard error of the moment, which tests and programs replace."""
 
     def emit(self, record: logging.LogRecord) -> None:
         sys.stderr.write(self.format(record) + "\n")
@@ -60,13 +60,13 @@ def set_up(verbosity: int = 0, form: LogFormat = "text") -> None:
     handler = _ToStandardError()
     handler.setFormatter(_Json() if form == "json" else _Text())
     ROOT.handlers[:] = [handler]
-    # A machine gets what a person would be told without asking.
+    # A log for machines has the progress that a person sees on the terminal.
     ROOT.setLevel(_LEVELS[min(max(verbosity, form == "json"), 2)])
 
 
 @contextmanager
-def kept() -> Iterator[None]:
-    """Leave logging as it was found: a command may run inside another program."""
+def unchanged() -> Iterator[None]:
+    """Restore the logging settings at the end: a command may run inside another program."""
     handlers, level = list(ROOT.handlers), ROOT.level
     try:
         yield

@@ -34,7 +34,7 @@ def serve(settings: Settings, http: str | None = None, budget: float | None = No
     in USD. `where` is a filter: no document that does not match it is served.
     """
     if where is not None:
-        read_filter(where)  # what is wrong with it is said at once
+        read_filter(where)  # a wrong filter is an error before the server starts
     place = place_of(http) if http is not None else None
     if find_spec("mcp") is None:
         raise MissingPart("the package mcp is not installed", "pip install 'ragways[mcp]'")
@@ -97,10 +97,10 @@ def token_of(settings: Settings) -> str:
     """The setting's (`mcp.token`), else a new one, which is shown once. There is no flag for it: every user of the
     machine can read those of a command.
     """
-    if kept := settings.mcp.token.get_secret_value():
-        if len(kept) < 8:
+    if token := settings.mcp.token.get_secret_value():
+        if len(token) < 8:
             raise UsageError("mcp.token is shorter than 8 characters", "leave it out, and a good one is made up")
-        return kept
+        return token
     made = secrets.token_urlsafe(32)
     say(f"token: {made}")
     return made

@@ -42,7 +42,7 @@ def check(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Make one small call of each kind to the model, and tell what works and what it cost."""
+    """Make one small call of each kind to the model, and report what works and what it cost."""
     if not chosen.model.name and not chosen.model.base_url:
         typer.echo("\n".join(HOW_TO_SET_ONE), err=True)
         raise typer.Exit(NoModel.exit_code)

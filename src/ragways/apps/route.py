@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ragways.evaluation.routing.learn import FitSettings
     from ragways.evaluation.routing.outcomes import FeaturesOf, Floats, Outcomes
     from ragways.retrieval.routing.explanation import KnownFeature, RouteExplanation
-    from ragways.retrieval.routing.router import CostUnit, Decision, Router
+    from ragways.retrieval.routing.router import Decision, Router
     from ragways.settings import Settings
 
 app = typer.Typer(
@@ -117,8 +117,10 @@ def fit(
 
     Runs that were made before features were kept need their index: --index.
     """
+    from ragways.experiment import fit_settings
+
     outcomes = gathered(runs, quality, common, chosen if index else None)
-    fit_and_show(outcomes, fit_settings(cost, trade, tolerance, alpha, seed), out, json=json)
+    fit_and_show(outcomes, fit_settings(cost, trade, seed, alpha, tolerance), out, json=json)
 
 
 @app.command()
@@ -146,9 +148,10 @@ def evaluate(
     """
     from ragways.evaluation.routing.evaluate import evaluate_router
     from ragways.evaluation.routing.told import evaluation_data, evaluation_in_words, evaluation_tables
+    from ragways.experiment import fit_settings
 
     outcomes = gathered(runs, quality, common, chosen if index else None)
-    given = fit_settings(cost, trade, tolerance, None, seed)
+    given = fit_settings(cost, trade, seed, tolerance=tolerance)
     more = asyncio.run(_model_choices(chosen, outcomes, given, budget)) if ask_model else None
     with progress_bar(not json) as progress:
         progress(Progress("fitting without each fold", 0))
@@ -199,15 +202,6 @@ def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json:
     with replacing(file) as draft:
         draft.write_text(router.text(), encoding="utf-8")
     _show_fit(outcomes, router, settings, file, json=json, run=run)
-
-
-def fit_settings(cost: CostUnit, trade: float | None, tolerance: float, alpha: float | None, seed: int) -> FitSettings:
-    """The options of a fit; a trade that is not given is the usual one for that cost."""
-    from ragways.evaluation.routing.learn import FitSettings
-    from ragways.evaluation.routing.tuning import USUAL_TRADE
-
-    price = USUAL_TRADE[cost] if trade is None else trade
-    return FitSettings(trade=price, cost=cost, seed=seed, tolerance=tolerance, alpha=alpha)
 
 
 def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: Settings | None = None) -> Outcomes:

@@ -90,7 +90,7 @@ def run(config: ServiceConfig) -> None:
 
 
 def _troubles(collections: Collections) -> Iterator[str]:
-    """Why given indexes cannot be asked, a sentence each. They are served as soon as they can be."""
+    """Why given indexes cannot be used yet, a sentence each. They are served as soon as they can be."""
     from ragways.store.store import FILE as INDEX
 
     for each in collections.all():

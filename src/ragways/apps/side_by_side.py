@@ -37,7 +37,7 @@ def show_answers(
 
 
 def _show_differences(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:
-    """Each different answer once with who gave it; then a row a paradigm: its answer, what it alone found, its cost."""
+    """Each different answer once with who gave it; then a row a paradigm: its answer, its evidence, its cost."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -51,10 +51,10 @@ def _show_differences(results: Sequence[Result], failures: Sequence[tuple[str, R
     )
     for letter, group in groups:
         answer = group[0].answer
-        said = Text.assemble(
+        shown = Text.assemble(
             (f"{letter}  ", "bold"), (_snippet(answer.full_text, LONGEST), "yellow" * answer.abstained)
         )
-        out.print(said)
+        out.print(shown)
         out.print(Text(f"   {counted(len(group), 'way')}: {', '.join(result.paradigm for result in group)}\n", "dim"))
     table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("paradigm", no_wrap=True)
@@ -62,17 +62,17 @@ def _show_differences(results: Sequence[Result], failures: Sequence[tuple[str, R
     table.add_column("evidence", ratio=1, overflow="fold")
     for column in ("tokens", "calls", "s"):
         table.add_column(column, justify="right", no_wrap=True)
-    for result, found in zip(results, _found(results), strict=True):
+    for result, evidence in zip(results, evidence_in_words(results), strict=True):
         usage = result.usage
         costs = (f"{usage.tokens:,}", f"{usage.calls:,}", f"{result.seconds:.2f}")
-        table.add_row(Text(result.paradigm, "bold"), letters[result.paradigm], Text(found, "dim"), *costs)
+        table.add_row(Text(result.paradigm, "bold"), letters[result.paradigm], Text(evidence, "dim"), *costs)
     out.print(table)
     unable: dict[tuple[str, str], list[str]] = {}
     for paradigm, error in failures:
         unable.setdefault((error.message, error.cure), []).append(paradigm)
     for (message, cure), names in unable.items():
-        told = Text.assemble(("not asked: ", "bold"), ", ".join(names), "\n   ", (printable(message), "yellow"))
-        out.print(told + Text(f"\n   {printable(cure)}", "dim"), soft_wrap=False)
+        line = Text.assemble(("not asked: ", "bold"), ", ".join(names), "\n   ", (printable(message), "yellow"))
+        out.print(line + Text(f"\n   {printable(cure)}", "dim"), soft_wrap=False)
 
 
 def _by_answer(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
@@ -86,16 +86,16 @@ def _by_answer(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
 
 def _same(text: str) -> str:
     """A text as two answers are compared: which passage has which number is no difference."""
-    kept = (word for word in text.split() if not (word.startswith("[") and word.rstrip(".,;").endswith("]")))
-    return " ".join(kept).casefold()
+    words = (word for word in text.split() if not (word.startswith("[") and word.rstrip(".,;").endswith("]")))
+    return " ".join(words).casefold()
 
 
 def _letter(number: int) -> str:
     return chr(ord("A") + number) if number < 26 else f"A{number - 25}"
 
 
-def _found(results: Sequence[Result]) -> Iterator[str]:
-    """What each has found: the same as an earlier one, or how many and what no other has, or what comes first."""
+def evidence_in_words(results: Sequence[Result]) -> Iterator[str]:
+    """The evidence of each in words: the same as an earlier one, or how much, and the titles that no other has."""
     titles = [
         list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in result.answer.evidence.items))
         for result in results

@@ -253,7 +253,7 @@ def show_table(
 
 
 def show_wait(wait: Wait) -> None:
-    """A line on standard error, unless --quiet was given: what an endpoint says, and how long it is waited for."""
+    """A line on standard error, unless --quiet was given: the answer of an endpoint, and how long the wait is."""
     if not logging.getLogger("ragways").isEnabledFor(logging.WARNING):
         return
     why = printable(" ".join(wait.why.split()))

@@ -77,8 +77,8 @@ def _step(span: Span, before: str, names: Mapping[str, str]) -> Text:
     line = Text.assemble((span.name, "bold"), "  ", (cost(span), "cyan"))
     if span.way:
         line.append(f"  {printable(span.way)}", style="italic")
-    if said := facts(span, names):
-        line.append(f"\n{printable(said)}", style="dim")
+    if details := facts(span, names):
+        line.append(f"\n{printable(details)}", style="dim")
     # What a step is given is as a rule what the one before it gave.
     for sign, text in (("in ", span.input if span.input != before else ""), ("out", span.output)):
         if text:
@@ -96,8 +96,8 @@ def _attached(span: Span, names: Mapping[str, str]) -> Iterator[str]:
     for each in span.attachments:
         if isinstance(each, WindowPath):
             for number, visited in enumerate(each.windows[:_HOPS], start=1):
-                found = f"{visited.why}; {counted(len(visited.sentences), 'sentence')}"
-                yield f"{number:>2}  {visited.similarity:.3f}  {visited.window}  {found}"
+                note = f"{visited.why}; {counted(len(visited.sentences), 'sentence')}"
+                yield f"{number:>2}  {visited.similarity:.3f}  {visited.window}  {note}"
             if len(each.windows) > _HOPS:
                 yield f"    and {len(each.windows) - _HOPS} hops more"
             yield f"stopped: {each.stopped}"

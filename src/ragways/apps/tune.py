@@ -18,7 +18,6 @@ from ragways.apps.route import (
     ToleranceOption,
     TradeOption,
     fit_and_show,
-    fit_settings,
     gathered,
 )
 from ragways.apps.terminal import (
@@ -99,16 +98,17 @@ def tune(
         else:
             _show_plan(planned)
         return
+    from ragways.experiment import fit_settings
     from ragways.retrieval.routing.auto import OWN
 
     outcomes = gathered([folder], metric, True, chosen)
-    given = fit_settings(cost, trade, tolerance, alpha, seed)
+    given = fit_settings(cost, trade, seed, alpha, tolerance)
     fit_and_show(outcomes, given, out or chosen.index / OWN, json=json, run=folder)
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What the command was asked for."""
+    """The options of the command."""
 
     questions: Path | None
     format: str
@@ -136,7 +136,7 @@ class _Wanted:
 
 @dataclass(frozen=True, slots=True)
 class TuningPlan:
-    """What tuning would ask. `unasked` says what is not in the figures."""
+    """What tuning would ask. `unasked` names what is not in the figures."""
 
     questions: int
     made: bool
@@ -200,7 +200,7 @@ async def _run(
     from ragways.evaluation.run import evaluate
 
     if quality is not None:
-        find_metric(quality)  # a name that is not known is said before anything is asked
+        find_metric(quality)  # an unknown name is an error before any question is asked
     async with opened(settings) as use:
         variants = wanted.variants(use, settings)
         folder = _folder(settings, wanted, use)

@@ -44,12 +44,14 @@ def watch(
     from ragways.layers.table import check_layers
 
     recipe = recipe_of(chosen, check_layers(layer_names(layers)))
-    told = _as_json if as_json else _as_text
+    report = _as_json if as_json else _as_text
     try:
         with spending(Budget(usd=budget)):
-            asyncio.run(_until_stopped(follow(no_url(chosen.index, "ragways watch"), paths, recipe, told, every=every)))
+            asyncio.run(
+                _until_stopped(follow(no_url(chosen.index, "ragways watch"), paths, recipe, report, every=every))
+            )
     except (KeyboardInterrupt, asyncio.CancelledError):
-        console(error=True).print("stopped; the index holds what was read last", style="dim")
+        console(error=True).print("stopped; the index has what was read last", style="dim")
 
 
 async def _until_stopped(work: Coroutine[None, None, None]) -> None:
@@ -64,15 +66,15 @@ async def follow(
     folder: Path,
     paths: Sequence[Path],
     recipe: Recipe,
-    told: Callable[[Summary | RagwaysError], None],
+    report: Callable[[Summary | RagwaysError], None],
     *,
     every: float,
     sleep: Sleep = asyncio.sleep,
 ) -> None:
     """Build the index, and again when files have changed and then stayed as they are from one look to the next.
 
-    `told` hears what each run did, or why it could not; a run that failed is tried again at the next look, because
-    another process may have held the index. What is wrong at the first run is raised. Ends when a budget is spent.
+    `report` gets what each run did, or its error. A run that failed is tried again at the next look, because another
+    process may have been writing the index. An error of the first run is raised. Ends when a budget is spent.
     """
     from ragways.index.build import build
 
@@ -85,7 +87,7 @@ async def follow(
             if indexed is None or (now != indexed and now == before):
                 summary = await build(folder, paths, recipe)
                 indexed, complaint = now, ""
-                told(summary)
+                report(summary)
                 if summary.stopped:
                     return
             before = now
@@ -93,25 +95,25 @@ async def follow(
             if indexed is None:
                 raise
             if str(error) != complaint:
-                told(error)
+                report(error)
             complaint = str(error)
         await sleep(every)
 
 
 def files(paths: Sequence[Path], recipe: Recipe) -> State:
-    """What would be read, by size and time, as a run itself tells whether a file has changed."""
+    """What would be read, with size and time, by which a run notices changes."""
     from ragways.corpus.load import walk
     from ragways.corpus.source import Skipped
 
-    found: State = {}
+    state: State = {}
     for entry in walk(paths, recipe.options, selection=recipe.selection):
         if not isinstance(entry, Skipped):
             try:
                 known = entry.path.stat()
             except OSError:
                 continue  # gone since it was listed
-            found[str(entry.path)] = known.st_size, known.st_mtime_ns
-    return found
+            state[str(entry.path)] = known.st_size, known.st_mtime_ns
+    return state
 
 
 def _as_text(outcome: Summary | RagwaysError) -> None:
