@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ragways.apps.index_views import show_summary
 from ragways.apps.side_by_side import show_results
-from ragways.apps.terminal import console, progress_bar
+from ragways.apps.terminal import progress_bar, write_line
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
 from ragways.index.build import build, build_own
@@ -37,11 +37,9 @@ def run_demo(settings: Settings, index: Path | None) -> None:
     summary = index_demo(chosen, folder, LAYERS, own=index is None)
     show_summary(summary, str(folder))
     asyncio.run(_ask(chosen, started))
-    console().print(
+    write_line(
         '\nAsk your own:       ragways ask "Who designed the Pell Rock Lighthouse?" --index '
-        f"{folder}\nYour own documents: ragways index PATH, then ragways ask QUESTION",
-        markup=False,
-        soft_wrap=True,
+        f"{folder}\nYour own documents: ragways index PATH, then ragways ask QUESTION"
     )
 
 
@@ -64,12 +62,11 @@ def _is_of_others(folder: Path) -> bool:
 async def _ask(settings: Settings, started: float) -> None:
     lines = (resources.files("ragways") / "demo" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     rows = {row["id"]: row for row in map(json.loads, lines)}
-    out = console()
     async with opened(settings) as use:
         for number, row in enumerate(rows[id] for id in QUESTIONS):
             results = [await ask(use, row["question"], paradigm) for paradigm in PARADIGMS]
-            out.print(f"\n{row['question']}", style="bold", markup=False)
-            out.print(f"{row['type']}; expected: {'; '.join(row['answers'][:1])}", style="dim", markup=False)
+            write_line(f"\n{row['question']}", "bold")
+            write_line(f"{row['type']}; expected: {'; '.join(row['answers'][:1])}", "dim")
             show_results(results)
             if not number:
-                out.print(f"first answer {time.perf_counter() - started:.1f} s after the start", style="dim")
+                write_line(f"first answer {time.perf_counter() - started:.1f} s after the start", "dim")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.terminal import JsonOption, console, print_json, show_table, with_settings
+from ragways.apps.terminal import JsonOption, console, print_json, show_table, with_settings, write_line
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
@@ -145,7 +145,6 @@ def _opened(settings: Settings) -> closing[Index]:
 
 
 def _show_text(shown: Neighbourhood) -> None:
-    from rich.text import Text
     from rich.tree import Tree
 
     from ragways.pictures.neighbourhood import LISTED
@@ -156,16 +155,14 @@ def _show_text(shown: Neighbourhood) -> None:
     for node in shown.nodes[1 : LISTED + 1]:
         joined = predicates.get(frozenset((node.through, node.id)), [])
         branches[node.id] = branches[node.through].add(_line(node, joined))
-    out = console()
-    out.print(tree)
+    console().print(tree)
     hidden = len(shown.nodes) - 1 - LISTED
     if hidden > 0:
-        out.print(f"and {hidden:,} more: all of them with --json, or as a picture with --html FILE", style="dim")
+        write_line(f"and {hidden:,} more: all of them with --json, or as a picture with --html FILE", "dim")
     if shown.cut:
-        out.print(shown.cut, style="dim")
+        write_line(shown.cut, "dim")
     for other in shown.namesakes:
-        namesake = f"of the same name: {other.name} ({other.type or 'no type'}) {other.id}"
-        out.print(Text(printable(namesake), style="dim"))
+        write_line(f"of the same name: {other.name} ({other.type or 'no type'}) {other.id}", "dim")
 
 
 def _centre(entity: Neighbour) -> Any:  # noqa: ANN401 - a text of rich, which is loaded when something is shown

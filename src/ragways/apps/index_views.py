@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragways.apps.terminal import console, show_table
+from ragways.apps.terminal import show_table, write_line
 from ragways.core.language import NAMES
 from ragways.core.table import Table
-from ragways.core.text import counted, printable
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.corpus.source import Skipped
@@ -31,64 +31,57 @@ LEFT_OUT = 10
 
 
 def show_summary(summary: Summary, folder: str) -> None:
-    out = console()
-    out.print(
-        f"{printable(folder)}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
+    write_line(
+        f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
         f"{summary.unchanged:,} unchanged; {counted(summary.chunks, 'chunk')}, {counted(summary.embedded, 'text')} "
-        f"embedded in {summary.wall:.1f} s",
-        markup=False,
-        soft_wrap=True,
+        f"embedded in {summary.wall:.1f} s"
     )
     if not (summary.added or summary.changed or summary.removed or summary.unchanged):
-        out.print("no file that could be read was found there", style="yellow")
+        write_line("no file that could be read was found there", "yellow")
     _show_left_out(summary.skipped, "left out", summary.hidden)
     _show_passed_over(summary)
     _show_left_out(summary.failed, "could not be read")
     if summary.undone:
-        out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
+        write_line(f"not done: {summary.undone:,} units of work; they are tried again on the next run", "yellow")
         if summary.why:
-            out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
+            write_line(f"the first because: {summary.why}", "yellow")
     if summary.unread:
-        out.print(summary.unread, markup=False, style="yellow", soft_wrap=True)
+        write_line(summary.unread, "yellow")
     if summary.erasure is not None:
         show_erasure(summary.erasure)
     if summary.stopped:
-        out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
+        write_line(f"stopped: {summary.stopped}; run again to go on", "yellow")
 
 
 def _show_left_out(entries: Sequence[Skipped], what: str, hidden: int = 0) -> None:
-    err = console(error=True)
     for entry in entries[:LEFT_OUT]:
-        err.print(printable(f"{what}: {entry.key}: {entry.reason}"), markup=False, style="yellow", soft_wrap=True)
+        write_line(f"{what}: {entry.key}: {entry.reason}", "yellow", error=True)
     if len(entries) > LEFT_OUT:
-        err.print(f"{what}: and {len(entries) - LEFT_OUT:,} more (all of them with --json)", style="yellow")
+        write_line(f"{what}: and {len(entries) - LEFT_OUT:,} more (all of them with --json)", "yellow", error=True)
     if hidden:
-        err.print(f"{what}: {counted(hidden, 'hidden file or folder', 'hidden files or folders')}", style="dim")
+        files = counted(hidden, "hidden file or folder", "hidden files or folders")
+        write_line(f"{what}: {files}", "dim", error=True)
 
 
 def _show_passed_over(done: Summary | IndexPlan) -> None:
     """One line of what patterns left out, and one of what they take from the index."""
-    err = console(error=True)
     by = {"ignored": "by .gitignore", "excluded": "by --include or --exclude", "junk": "as usual (node_modules …)"}
     counts = [f"{done.left_out[why]:,} {words}" for why, words in by.items() if done.left_out.get(why)]
     if counts:
-        err.print(f"left out: files or folders: {', '.join(counts)}", markup=False, style="dim")
+        write_line(f"left out: files or folders: {', '.join(counts)}", "dim", error=True)
     if done.withdrawn:
         one, many = "file that is there and was", "files that are there and were"
-        err.print(f"removed: {counted(done.withdrawn, one, many)} read before, but left out now")
+        write_line(f"removed: {counted(done.withdrawn, one, many)} read before, but left out now", error=True)
 
 
 def show_erasure(erasure: Erasure) -> None:
     """What was looked for and where, and what of it can still be read."""
     strings = sum(document.looked_for for document in erasure.documents)
-    console().print(
+    write_line(
         f"erased: {counted(strings, 'string')} of {counted(len(erasure.documents), 'document')} looked for in "
         f"{counted(erasure.files, 'file')} ({erasure.bytes / 1e6:.1f} MB), {counted(erasure.words, 'word')} in the "
-        f"dictionary{'' if erasure.erased is False else ': none is left'}",
-        markup=False,
-        soft_wrap=True,
+        f"dictionary{'' if erasure.erased is False else ': none is left'}"
     )
-    err = console(error=True)
     left = [f"not erased: {each.key}: still in {', '.join(each.found)}" for each in erasure.documents if each.found]
     left += [f"not looked for: {each.key}: {each.note}" for each in erasure.documents if each.note]
     if len(left) > LEFT_OUT:
@@ -100,7 +93,7 @@ def show_erasure(erasure: Erasure) -> None:
     if erasure.in_use:
         left.append("a reader is open, so a log may still have what was removed: close it, then index with --erase")
     for line in left:
-        err.print(printable(line), markup=False, style="yellow", soft_wrap=True)
+        write_line(line, "yellow", error=True)
 
 
 # A plan of a run
@@ -125,7 +118,7 @@ def show_plan(plan: IndexPlan, folder: str) -> None:
     ]
     show_table(Table.of(columns, layers), compact=True)
     if plan.warning:
-        console(error=True).print(printable(plan.warning), markup=False, style="yellow", soft_wrap=True)
+        write_line(plan.warning, "yellow", error=True)
     _show_left_out(plan.skipped, "would be left out", plan.hidden)
     _show_passed_over(plan)
     _show_left_out(plan.failed, "cannot be read")
@@ -152,7 +145,7 @@ def show_status(status: IndexStatus) -> None:
         rows.append(("waiting", f"{counted(status.waiting, 'document')}; {AGAIN}"))
     show_table(Table.of(("", ""), rows, title=status.index), header=False)
     if status.unread:
-        console().print(status.unread, markup=False, style="yellow", soft_wrap=True)
+        write_line(status.unread, "yellow")
     layers = [
         (x.name, f"{x.rows:,}", f"{x.bytes / 1e6:.1f} MB", x.built_at, str(x.failures), _cost(x.spent))
         if x.built
@@ -180,23 +173,18 @@ def _cost(spent: Spent) -> str:
 
 
 def show_health(folder: Path, health: Health) -> None:
-    out = console()
     rows = [(f"{each.severity} {each.name}", each.count, each.example, each.cure) for each in health.findings]
     if rows:
         show_table(Table.of(("what", "how many", "for example", "cure"), rows))
-    if "entities" in health.figures:
-        entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]
-        out.print(f"{counted(entities, 'entity', 'entities')}, {alone:.1%} of them in no relation", style="dim")
-    if "recall_at_10" in health.figures:
-        out.print(
-            f"recall@10 of a search by meaning against an exact one: {health.figures['recall_at_10']:.3f}", style="dim"
-        )
+    figures = health.figures
+    if "entities" in figures:
+        entities = counted(int(figures["entities"]), "entity", "entities")
+        write_line(f"{entities}, {figures['isolated_share']:.1%} of them in no relation", "dim")
+    if "recall_at_10" in figures:
+        write_line(f"recall@10 of a search by meaning against an exact one: {figures['recall_at_10']:.3f}", "dim")
     errors = sum(finding.severity == "error" for finding in health.findings)
-    warnings = len(health.findings) - errors
-    verdict = "fit" if health.fit else "not fit"
-    out.print(
-        f"{printable(str(folder))}: {verdict}; {counted(errors, 'error')}, {counted(warnings, 'warning')}", markup=False
-    )
+    warnings = counted(len(health.findings) - errors, "warning")
+    write_line(f"{folder}: {'fit' if health.fit else 'not fit'}; {counted(errors, 'error')}, {warnings}")
 
 
 # The figures of a corpus
@@ -205,7 +193,6 @@ def show_health(folder: Path, health: Health) -> None:
 def show_diagnosis(diagnosis: Diagnosis, file: Path | None) -> None:
     from ragways.index.diagnosis import NO_GRAPH, NO_VECTORS
 
-    out = console()
     for title, rows, missing in (
         ("Texts", _text_rows(diagnosis), ""),
         ("Structure of the knowledge graph", _structure_rows(diagnosis), NO_GRAPH),
@@ -214,8 +201,8 @@ def show_diagnosis(diagnosis: Diagnosis, file: Path | None) -> None:
         if rows:
             show_table(Table.of(("", ""), rows, title=title), header=False)
         else:
-            out.print(f"{title}: {missing}")
-    out.print(f"saved in {file}" if file else "not saved: the index cannot be written", style="dim", markup=False)
+            write_line(f"{title}: {missing}")
+    write_line(f"saved in {file}" if file else "not saved: the index cannot be written", "dim")
 
 
 def _text_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:

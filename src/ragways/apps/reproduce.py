@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import JsonOption, console, print_json, progress_bar, show_table, with_settings
+from ragways.apps.terminal import JsonOption, print_json, progress_bar, show_table, with_settings, write_line
 from ragways.core.plain import to_plain
 from ragways.core.table import Column, Table
 from ragways.core.text import counted
@@ -64,7 +64,6 @@ def _show(result: Reproduction) -> None:
         show_table(_table(result, at), compact=True)
     if result.duels:
         show_table(_duels(result), compact=True)
-    out = console()
     for style, what, lines in (
         ("", "data", result.files),
         ("yellow", "warning", (*result.warnings, *(result.duel_result.warnings if result.duel_result else ()))),
@@ -73,8 +72,8 @@ def _show(result: Reproduction) -> None:
         ("yellow", "not run", result.not_run),
     ):
         for line in lines:
-            out.print(f"{what}  {line}", style=style, markup=False, soft_wrap=True)
-    out.print(f"see it all: ragways eval report {result.run} --html report.html\n", markup=False, soft_wrap=True)
+            write_line(f"{what}  {line}", style)
+    write_line(f"see it all: ragways eval report {result.run} --html report.html\n")
 
 
 def _table(result: Reproduction, at: int) -> Table:

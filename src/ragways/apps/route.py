@@ -15,17 +15,16 @@ from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
     WhereOption,
-    console,
     print_json,
     progress_bar,
     show_table,
     with_settings,
+    write_line,
 )
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.core.runtime import Progress
 from ragways.core.table import Column, Table
-from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.evaluation.routing.learn import FitSettings
@@ -166,11 +165,10 @@ def evaluate(
         return
     for table in evaluation_tables(found):
         show_table(table, compact=True)
-    out = console()
     for name, line in evaluation_in_words(found).items():
-        out.print(f"{name:<10} {printable(line)}", markup=False, soft_wrap=True)
+        write_line(f"{name:<10} {line}")
     if html is not None:
-        out.print(f"wrote {printable(str(html))}", markup=False, soft_wrap=True)
+        write_line(f"wrote {html}")
 
 
 async def _model_choices(
@@ -276,19 +274,17 @@ def _show_fit(
         return
     show_table(arm_table(scores, router, len(outcomes)), compact=True)
     show_table(type_table(by_type, router), compact=True)
-    out = console()
     for name, line in lines.items():
         if line:
-            out.print(f"{name:<10} {printable(line)}", markup=False, soft_wrap=True)
+            write_line(f"{name:<10} {line}")
     kept = f"; its run is kept in {run}" if run is not None else ""
-    out.print(f"wrote {printable(str(file))}{printable(kept)}", markup=False, soft_wrap=True)
+    write_line(f"wrote {file}{kept}")
 
 
 def _show_route(found: RouteExplanation) -> None:
-    out = console()
     for name, line in _route_lines(found):
-        out.print(f"{name:<8}{printable(line)}", markup=False, soft_wrap=True)
-    out.print()
+        write_line(f"{name:<8}{line}")
+    write_line("")
     show_table(_arm_table(found.decision), compact=True)
     for group, rows in found.features.items():
         show_table(_feature_table(group, rows), compact=True)

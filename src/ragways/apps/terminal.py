@@ -207,6 +207,13 @@ def console(*, error: bool = False) -> Console:
     return Console(stderr=error, highlight=False, soft_wrap=False)
 
 
+def write_line(text: str, style: str = "", *, error: bool = False) -> None:
+    """A text on standard output or standard error, made printable and not broken into lines."""
+    from rich.text import Text
+
+    console(error=error).print(Text(printable(text), style), soft_wrap=True)
+
+
 def print_json(data: object) -> None:
     json.dump(data, sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
@@ -256,10 +263,8 @@ def show_wait(wait: Wait) -> None:
     """A line on standard error, unless --quiet was given: the answer of an endpoint, and how long the wait is."""
     if not logging.getLogger("ragways").isEnabledFor(logging.WARNING):
         return
-    why = printable(" ".join(wait.why.split()))
-    console(error=True).print(
-        f"ragways: {printable(wait.name)}: {why}; waiting {wait.seconds:.0f} s", markup=False, soft_wrap=True
-    )
+    why = " ".join(wait.why.split())
+    write_line(f"ragways: {wait.name}: {why}; waiting {wait.seconds:.0f} s", error=True)
 
 
 @contextmanager
@@ -302,6 +307,6 @@ def _now_and_then(seconds: float) -> ProgressCallback:
         if time.monotonic() - last >= seconds:
             last = time.monotonic()
             done = f"{progress.done:,} of {progress.total:,}" if progress.total else f"{progress.done:,}"
-            console(error=True).print(f"{progress.stage}: {progress.note or done}", markup=False, soft_wrap=True)
+            write_line(f"{progress.stage}: {progress.note or done}", error=True)
 
     return report

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragways.apps.terminal import console
+from ragways.apps.terminal import console, write_line
 from ragways.core.text import counted, printable
 from ragways.core.trace import Span
 from ragways.index.filtered import only
@@ -38,7 +38,7 @@ def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as
             return
         text = walk_page([(result, pictures(index, result)) for result in results])
     write_page(html, text)
-    console(error=True).print(f"wrote {html}", markup=False)
+    write_line(f"wrote {html}", error=True)
 
 
 def show_trace(span: Span, names: Mapping[str, str]) -> None:

@@ -26,11 +26,11 @@ from ragways.apps.terminal import (
     FormatOption,
     JsonOption,
     QuestionsOption,
-    console,
     print_json,
     progress_bar,
     show_table,
     with_settings,
+    write_line,
 )
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.plain import to_plain
@@ -184,7 +184,7 @@ def _show_plan(planned: TuningPlan) -> None:
     show_table(table, compact=True)
     total = "at a price that nobody knows (set prices)" if planned.usd is None else f"${planned.usd:.4f} at most"
     answers = planned.questions * len(planned.arms)
-    console().print(f"{counted(answers, 'answer')}, {total}; nothing was done", markup=False, soft_wrap=True)
+    write_line(f"{counted(answers, 'answer')}, {total}; nothing was done")
 
 
 # Questions and answers

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import JsonOption, LayersOption, console, layer_names, with_settings
+from ragways.apps.terminal import JsonOption, LayersOption, layer_names, with_settings, write_line
 from ragways.core.errors import RagwaysError
 from ragways.core.plain import to_plain
-from ragways.core.text import printable
 from ragways.core.trace import Budget, spending
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def watch(
                 _until_stopped(follow(no_url(chosen.index, "ragways watch"), paths, recipe, report, every=every))
             )
     except (KeyboardInterrupt, asyncio.CancelledError):
-        console(error=True).print("stopped; the index has what was read last", style="dim")
+        write_line("stopped; the index has what was read last", "dim", error=True)
 
 
 async def _until_stopped(work: Coroutine[None, None, None]) -> None:
@@ -120,7 +119,7 @@ def _as_text(outcome: Summary | RagwaysError) -> None:
     from ragways.apps.index_views import show_summary
 
     if isinstance(outcome, RagwaysError):
-        console(error=True).print(f"not indexed: {printable(str(outcome))}", markup=False, style="yellow")
+        write_line(f"not indexed: {outcome}", "yellow", error=True)
     else:
         show_summary(outcome, time.strftime("%H:%M:%S"))
 
