@@ -7,6 +7,7 @@ import builtins
 import gc
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,16 @@ def test_a_build_erases_what_goes_and_makes_anew_what_is_wished(settings: Settin
     assert [(each.key, each.erased) for each in done.erasure.documents] == [("docs/rock.txt", True)]
     with pytest.raises(UsageError, match="did you mean lexicon"):
         ragways.build(docs, settings=settings, embedder=Letters(), fresh=["lexikon"])
+
+
+def test_the_front_door_shows_the_arguments_that_it_takes(docs: Path):
+    for build in (ragways.build, ragways.abuild):
+        assert list(signature(build).parameters)[:3] == ["paths", "index", "layers"]
+    assert "question" in signature(ragways.Corpus.ask).parameters
+    assert "paradigms" in signature(ragways.evaluate).parameters
+    assert ragways.build.__name__ == "build"
+    with pytest.raises(TypeError, match="'layer'"):
+        ragways.build(docs, layer=["words"])  # type: ignore[call-arg]
 
 
 def test_open_of_nothing(tmp_path: Path):

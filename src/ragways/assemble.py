@@ -272,26 +272,7 @@ async def _embedder_from(plain: str) -> Embedder:
 
 @dataclass(frozen=True)
 class IndexOptions:
-    """What to index, and how: the arguments of `ragways.build` and the options of `ragways index`.
-
-    Args:
-        paths: files and folders to read. What was read before and did not change is not read again.
-        index: the folder of the index; unset, the one in the settings (`.ragways`).
-        layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
-        include: patterns as in `.gitignore` of files to read, counted from each folder; unset, those of the settings.
-        exclude: patterns of files and folders to leave out; unset, those of the settings.
-        web: pages of web sites to fetch and index too: `WebSource(("https://example.org/docs/",), depth=2)`.
-        embedder: an embedder of your own, any object with `name` and `embed(texts)`. The index remembers its name and
-            can only be opened with it.
-        model: a language model of your own, any object with `name` and `complete(messages)`.
-        settings: those to use; unset, they are read from `ragways.toml` and the environment.
-        budget: the most to spend, in USD. What was done before it is reached is stored.
-        rebuild: start anew instead of updating.
-        fresh: what is otherwise made anew only after many changes, and is to be in this run: `lexicon`, `communities`.
-        erase: leave no byte of documents that are removed or changed. `summary.erasure` says what was searched, and
-            `summary.unerased` whether something can still be read.
-        progress: called with a `Progress` as the work goes on.
-    """
+    """What to index, and how: the arguments of `ragways.build`, which says what each is, and of `ragways index`."""
 
     paths: str | Path | Iterable[str | Path]
     index: str | Path | None = None
@@ -311,15 +292,7 @@ class IndexOptions:
 
 
 async def index_files(wanted: IndexOptions) -> Summary:
-    """Index files and folders, or bring an index up to date with them.
-
-    Takes what `IndexOptions` takes. Returns what the run did: documents added, changed, removed and unchanged, files
-    that could not be read, and the cost.
-
-    Example:
-        >>> ragways.build("docs", "my-index", layers=["vectors", "words", "graph"]).added  # doctest: +SKIP
-        12
-    """
+    """Index files and folders, or bring an index up to date with them; returns what the run did."""
     from ragways.cloud.copies import written
     from ragways.core.trace import Budget, spending
     from ragways.index.build import build

@@ -47,24 +47,56 @@ Options = TypeVar("Options")
 T = TypeVar("T")
 
 
-def _keywords(options: Callable[P, Options], work: Callable[[Options], T]) -> Callable[P, T]:
-    """`work` as a function that takes the arguments of its options object, as `help` shows them."""
+def _taking(options: Callable[P, Options]) -> Callable[[Callable[[Options], T]], Callable[P, T]]:
+    """A decorator: the function is called with the arguments of its options object."""
 
-    @wraps(options, assigned=(), updated=())
-    @wraps(work)
-    def call(*arguments: P.args, **keywords: P.kwargs) -> T:
-        return work(options(*arguments, **keywords))
+    def decorate(work: Callable[[Options], T]) -> Callable[P, T]:
+        @wraps(options, assigned=(), updated=())  # `help` shows the arguments of the options
+        @wraps(work)
+        def call(*arguments: P.args, **keywords: P.kwargs) -> T:
+            return work(options(*arguments, **keywords))
 
-    return call
+        return call
+
+    return decorate
 
 
-def _build(wanted: IndexOptions) -> Summary:
+@_taking(IndexOptions)
+def build(wanted: IndexOptions) -> Summary:
+    """Index files and folders, or bring an index up to date with them.
+
+    Args:
+        paths: files and folders to read. What was read before and did not change is not read again.
+        index: the folder of the index; unset, the one in the settings (`.ragways`).
+        layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
+        include: patterns as in `.gitignore` of files to read, counted from each folder; unset, those of the settings.
+        exclude: patterns of files and folders to leave out; unset, those of the settings.
+        web: pages of web sites to fetch and index too: `WebSource(("https://example.org/docs/",), depth=2)`.
+        embedder: an embedder of your own, any object with `name` and `embed(texts)`. The index remembers its name and
+            can only be opened with it.
+        model: a language model of your own, any object with `name` and `complete(messages)`.
+        settings: those to use; unset, they are read from `ragways.toml` and the environment.
+        budget: the most to spend, in USD. What was done before it is reached is stored.
+        rebuild: start anew instead of updating.
+        fresh: what is otherwise made anew only after many changes, and is to be in this run: `lexicon`, `communities`.
+        erase: leave no byte of documents that are removed or changed. `summary.erasure` says what was searched, and
+            `summary.unerased` whether something can still be read.
+        progress: called with a `Progress` as the work goes on.
+
+    Returns:
+        What the run did: documents added, changed, removed and unchanged, files that could not be read, and the cost.
+
+    Example:
+        >>> ragways.build("docs", "my-index", layers=["vectors", "words", "graph"]).added  # doctest: +SKIP
+        12
+    """
     return run_sync(index_files(wanted))
 
 
-_build.__doc__ = index_files.__doc__
-abuild = _keywords(IndexOptions, index_files)
-build = _keywords(IndexOptions, _build)
+@_taking(IndexOptions)
+def abuild(wanted: IndexOptions) -> Coroutine[Any, Any, Summary]:
+    """The async twin of `build`: `await abuild("docs", "my-index")`."""
+    return index_files(wanted)
 
 
 def waiting(
