@@ -1,11 +1,17 @@
-"""Which files are indexed can be said in the command, in the settings and from Python; what is left out is counted."""
+"""Which files are indexed can be said in the command, in the settings and from Python; what is left out is counted.
+Options that change settings do so in all commands alike.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import typer
+from typer.testing import CliRunner
+
 import ragways as library
-from ragways.settings import Settings
+from ragways.apps.terminal import JsonOption, with_settings
+from ragways.settings import Settings, read_settings
 from tests.apps.conftest import Run
 from tests.fakes import write
 
@@ -42,3 +48,23 @@ def test_patterns_in_settings_and_from_python(ragways: Run, home: Path):
     settings = Settings(index=home / "other")
     assert library.build(home / "docs", settings=settings, layers=["words"], include=["old/"]).added == 1
     assert library.build(home / "docs", settings=settings, layers=["words"], exclude=["old/"]).removed == 1
+
+
+def test_options_change_settings_and_unset_ones_leave_them(home: Path):
+    seen: list[Settings] = []
+    app = typer.Typer()
+
+    @app.command()
+    @with_settings("port", "include", "no_gitignore", "engine", "style", "model")
+    def command(chosen: Settings, name: str = "", json: JsonOption = False) -> None:
+        seen.append(chosen)
+
+    given = "--port 0 --include *.md --no-gitignore --engine ray --style full --provider ollama --model m --json"
+    for arguments in (given.split(), []):
+        assert CliRunner().invoke(app, arguments).exit_code == 0
+    changed, unset = seen
+    assert (changed.serve.port, changed.corpus.include, changed.corpus.gitignore) == (0, ("*.md",), False)
+    assert (changed.cluster.engine, changed.answer.style) == ("ray", "full")
+    assert (changed.model.provider, changed.model.name) == ("ollama", "m")
+    assert unset == read_settings()
+    assert CliRunner().invoke(app, ["--engine", "horses"]).exit_code == 1
