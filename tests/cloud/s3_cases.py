@@ -258,7 +258,8 @@ def test_the_commands_take_a_url(
     assert json.loads(done.stdout)["index"] == URL
     said = command("ask", "Who built the light?", "--paradigm", "words", "--index", URL, "--json")
     assert "Anna Holm" in said.stdout, said.stderr
-    assert json.loads(command("status", "--index", URL, "--json").stdout)["counts"]["documents"] == 4
+    status = json.loads(command("status", "--index", URL, "--json").stdout)
+    assert (status["index"], status["counts"]["documents"]) == (URL, 4)
     assert command("check", "--index", URL).returncode == 0
     assert "1 removed" in command("remove", "market", "--index", URL).stdout
     assert json.loads(command("status", "--index", URL, "--json").stdout)["counts"]["documents"] == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,7 +114,15 @@ def _summary_data(summary: Summary) -> dict[str, Any]:
     return {**data, "seconds": {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}}
 
 
-@with_settings("index")
+def _readable(chosen: Settings) -> tuple[Path, str]:
+    """The folder to read of the index, and the name that its user knows it by."""
+    from ragways.cloud.copies import readable
+    from ragways.cloud.objects import url_of
+
+    return readable(chosen.index, chosen.cache), url_of(chosen.index) or str(chosen.index)
+
+
+@with_settings("index", copy=False)
 def status(
     chosen: Settings,
     documents: Annotated[bool, typer.Option("--documents", help="List the documents.")] = False,
@@ -122,7 +131,8 @@ def status(
     """Show what an index holds."""
     from ragways.index.status import index_status
 
-    status = index_status(chosen.index, documents=documents)
+    folder, name = _readable(chosen)
+    status = replace(index_status(folder, documents=documents), index=name)
     if json:
         data = {**to_plain(status), "waiting": status.waiting}
         if not documents:
@@ -158,22 +168,23 @@ def remove(
         raise typer.Exit(PARTLY)
 
 
-@with_settings("index")
+@with_settings("index", copy=False)
 def check(chosen: Settings, json: JsonOption = False) -> None:
     """Check that an index is sound. Exit code 3 where it is not fit to be asked."""
     from ragways.index.check import check as look
 
-    health = look(folder := chosen.index)
+    folder, name = _readable(chosen)
+    health = look(folder)
     if json:
         findings = to_plain(health.findings)
-        print_json({"index": str(folder), "fit": health.fit, "findings": findings, "figures": health.figures})
+        print_json({"index": name, "fit": health.fit, "findings": findings, "figures": health.figures})
     else:
-        show_health(folder, health)
+        show_health(name, health)
     if not health.fit:
         raise typer.Exit(UNFIT)
 
 
-@with_settings("index")
+@with_settings("index", copy=False)
 def diagnose(
     chosen: Settings,
     out: Annotated[Path | None, typer.Option("--out", help="Write the figures to this file too, as JSON.")] = None,
@@ -185,11 +196,11 @@ def diagnose(
     from ragways.index.diagnosis import save, write_json
     from ragways.index.open import Index
 
-    folder = chosen.index
+    folder, name = _readable(chosen)
     with closing(Index.open(folder)) as opened:
         diagnosis = measure(opened, seed=seed)
     saved = save(folder, diagnosis)
-    data = {"index": str(folder), "saved": str(saved) if saved else "", **to_plain(diagnosis)}
+    data = {"index": name, "saved": str(saved) if saved else "", **to_plain(diagnosis)}
     if out is not None:
         write_json(out, data)
     if json:

@@ -172,7 +172,7 @@ def _cost(spent: Spent) -> str:
     return f"${spent.usd:.4f}, {spent.calls:,} calls, {tokens}, {worked}"
 
 
-def show_health(folder: Path, health: Health) -> None:
+def show_health(name: str, health: Health) -> None:
     rows = [(f"{each.severity} {each.name}", each.count, each.example, each.cure) for each in health.findings]
     if rows:
         show_table(Table.of(("what", "how many", "for example", "cure"), rows))
@@ -184,7 +184,7 @@ def show_health(folder: Path, health: Health) -> None:
         write_line(f"recall@10 of a search by meaning against an exact one: {figures['recall_at_10']:.3f}", "dim")
     errors = sum(finding.severity == "error" for finding in health.findings)
     warnings = counted(len(health.findings) - errors, "warning")
-    write_line(f"{folder}: {'fit' if health.fit else 'not fit'}; {counted(errors, 'error')}, {warnings}")
+    write_line(f"{name}: {'fit' if health.fit else 'not fit'}; {counted(errors, 'error')}, {warnings}")
 
 
 # The figures of a corpus
