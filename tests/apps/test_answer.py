@@ -273,11 +273,19 @@ def left_on(screen: Screen) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def test_a_terminal_breaks_lines_between_words_and_shows_no_control_signs():
+def test_pieces_are_written_without_control_signs():
     out = io.StringIO()
-    write_piece = AnswerWriter(out, 20)
-    for piece in ("The li", "ght of the har", "bour stands\x1b[2J ", "here.\n\nUnbreakableunbreakable end"):
+    write_piece = AnswerWriter(out)
+    for piece in ("The li", "ght of the har", "bour stands\x1b[2J ", "here.\n\tTab"):
         write_piece(piece)
     write_piece.end()
-    lines = out.getvalue().split("\n")
-    assert lines == ["The light of the", "harbour stands\ufffd[2J", "here.", "", "Unbreakableunbreakable", "end", ""]
+    assert out.getvalue() == "The light of the harbour stands\ufffd[2J here.\n\tTab\n"
+
+
+def test_an_answer_without_a_model_is_broken_between_words(harbour: Run, monkeypatch: pytest.MonkeyPatch):
+    screen = Screen("never", terminal=True)
+    monkeypatch.setenv("COLUMNS", "30")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", screen)
+        assert harbour("ask", QUESTION, "-p", "words", "--set", "reader=extract", "--quiet").code == 0
+    assert left_on(screen).startswith("The harbour light was built by\nAnna Brack in 1801. [1]\n")

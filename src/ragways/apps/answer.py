@@ -23,65 +23,27 @@ QUOTED = 160
 
 
 class AnswerWriter:
-    """Writes the pieces of an answer as they come, on a terminal broken between words.
+    """Writes the pieces of an answer as they come.
 
     Used as `on_text`. If the model begins anew, the text that was written stays, and a line marks the beginning.
     """
 
-    def __init__(self, out: TextIO, width: int | None = None) -> None:
+    def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._width = width
-        self._column = 0
-        self._word = ""
-        self._space = False
         self.wrote = False
 
     def __call__(self, text: str, *, restart: bool = False) -> None:
         if restart and self.wrote:
-            self._put_word()
             self._out.write(f"\n{BEGUN_ANEW}\n")
-            self._column, self._space = 0, False
         self.wrote = True
-        for character in printable(text, tabs=True):
-            if character.isspace():
-                self._put_word()
-                self._put_space(character)
-            else:
-                self._word += character
-        if self._width is None:
-            self._put_word()
+        self._out.write(printable(text, tabs=True))
         self._out.flush()
 
     def end(self) -> None:
-        """Write the last word, and end the line if there is one."""
-        self._put_word()
+        """End the line, if there is one."""
         if self.wrote:
             self._out.write("\n")
             self._out.flush()
-
-    def _put_space(self, space: str) -> None:
-        if space == "\n":
-            self._out.write("\n")
-            self._column, self._space = 0, False
-        elif self._width is None:
-            self._out.write(space)
-        else:
-            self._space = self._column > 0
-
-    def _put_word(self) -> None:
-        """A word is written when it is whole: only then it is known whether the line has room for it."""
-        if not self._word:
-            return
-        from rich.cells import cell_len
-
-        length = cell_len(self._word)
-        full = self._width is not None and self._column + length >= self._width
-        if self._space:
-            self._out.write("\n" if full else " ")
-            self._column = 0 if full else self._column + 1
-        self._out.write(self._word)
-        self._column += length
-        self._word, self._space = "", False
 
 
 class EventWriter:
@@ -102,12 +64,12 @@ class EventWriter:
 
 
 def answer_writer(*, by_model: bool = False) -> AnswerWriter | MarkdownWriter:
-    """A writer to standard output, as wide as the terminal where it is one; there a model's Markdown is drawn."""
+    """A writer to standard output; on a terminal a model's Markdown is drawn."""
     if by_model and sys.stdout.isatty():
         from ragways.apps.markdown import MarkdownWriter
 
         return MarkdownWriter(console())
-    return AnswerWriter(sys.stdout, console().width if sys.stdout.isatty() else None)
+    return AnswerWriter(sys.stdout)
 
 
 def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:

@@ -80,7 +80,8 @@ def ask(
     if not json and not one and (answer_only or stream):
         raise UsageError("--answer-only and --stream print one answer", "name one paradigm, or add --json")
     if stream is None:
-        stream = one and not json and not answer_only and sys.stdout.isatty()
+        # Without a model an answer comes as a whole, and is broken between words when it is shown.
+        stream = one and not json and not answer_only and bool(chosen.model.name) and sys.stdout.isatty()
     writer = answer_writer(by_model=bool(chosen.model.name)) if stream and not json else None
     listeners = (
         {name: OutgoingText(EventWriter(sys.stdout, name)) if json else writer for name in names} if stream else {}
