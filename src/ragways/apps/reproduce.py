@@ -59,7 +59,6 @@ def reproduce(
 
 
 def _show(result: Reproduction) -> None:
-
     for at in range(0, len(result.columns), ABREAST):
         show_table(_table(result, at), compact=True)
     if result.duels:
@@ -78,7 +77,6 @@ def _show(result: Reproduction) -> None:
 
 def _table(result: Reproduction, at: int) -> Table:
     """Some columns; a row a variant: ours, its interval, of how many questions, and below the published figure."""
-
     some = slice(at, at + ABREAST)
     columns, last = result.columns[some], at + ABREAST >= len(result.columns)
     heads = [Column(column.label.replace(" ", "\n", 1), align="right") for column in columns]
@@ -157,7 +155,6 @@ def _typed(cell: TypeCell, row: TypeRow, *, ran: bool) -> str:
 
 def _duels(result: Reproduction) -> Table:
     """A row two variants: by the unbiased procedure in all and by level, and by the old one."""
-
     levels = list(dict.fromkeys(one.level for duel in result.duels for one in duel.levels))
     heads = ["relative\nwin rate", *(f"on\n{level}" for level in levels), "published", "old way:\nfirst wins"]
     return Table.of(

@@ -324,7 +324,6 @@ def _arm_table(decision: Decision) -> Table:
 
 
 def _feature_table(group: str, rows: tuple[KnownFeature, ...]) -> Table:
-
     unknown = [row.name.partition(".")[2] for row in rows if row.value is None]
     return Table.of(
         [group, Column("here", ".3g", "right"), Column("usual", ".3g", "right"), "what it is"],

@@ -26,7 +26,6 @@ _HOPS, _ENTITIES = 20, 8
 
 def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as_text: bool) -> None:
     """The traces as text, the pictures into a file, or both."""
-
     with closing(Index.open(folder)) as whole:
         where = next((result.where for result in results if result.where), "")
         index = only(whole, where) if where else whole

@@ -85,7 +85,6 @@ def tune(
     Says which way wins for which type of question, at what price, and whether that is worth it at all. Stopped, it goes
     on where it was when run again; its run is kept in the cache folder.
     """
-
     wanted = _Wanted(questions, format or "plain", count, arms, seed, at_once)
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
         if plan:
@@ -94,7 +93,7 @@ def tune(
             folder, metric = asyncio.run(_run(chosen, wanted, quality, progress))
     if plan:
         if json:
-            print_json(planned.to_plain())
+            print_json({**to_plain(planned), "usd": planned.usd})
         else:
             _show_plan(planned)
         return
@@ -148,10 +147,6 @@ class TuningPlan:
         known = [arm.usd for arm in self.arms]
         return None if None in known else sum(usd or 0.0 for usd in known)
 
-    def to_plain(self) -> object:
-
-        return {**to_plain(self), "usd": self.usd}
-
 
 async def _plan(settings: Settings, wanted: _Wanted, progress: ProgressCallback) -> TuningPlan:
     from ragways.assemble import opened
@@ -169,7 +164,6 @@ async def _plan(settings: Settings, wanted: _Wanted, progress: ProgressCallback)
 
 
 def _show_plan(planned: TuningPlan) -> None:
-
     heads = ("calls", "input", "output")
     table = Table.of(
         ["arm", *(Column(head, ",d", "right") for head in heads), Column("USD", ".4f", "right"),
