@@ -54,7 +54,7 @@ def watch(
 
 
 async def _until_stopped(work: Coroutine[None, None, None]) -> None:
-    """What a service is stopped by ends it as Ctrl-C does: between two looks, or with the run rolled back."""
+    """SIGTERM, by which a service is stopped, ends it as Ctrl-C does; documents that were stored stay."""
     task = asyncio.ensure_future(work)
     with suppress(NotImplementedError):  # Windows has no such handlers
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
