@@ -59,7 +59,7 @@ LAYERS = frozenset({"vectors", "words", "graph"})
 MOST = {"answerable": 140, "without": 70, "foreign": 30, "null": 60, "generated": 60, "trick": 80}
 """Questions of a kind, drawn with one seed."""
 GENERATED = ("swapped", "removed", "moved")
-ASKED_BY_RULE = ("setting", "definition", "purpose", "limit", "version", "faq")
+ASKED_BY_RULE = ("entry", "setting", "definition", "heading")
 ENOUGH = 0.5
 """The F1 from which on a short answer is right."""
 

@@ -57,7 +57,7 @@ class Question:
 
 
 _TEXTS = frozenset({"summary", "node", "edge", "subgraph"})
-_CONTEXTS = frozenset({"intra_document", "theme_based", "sequential_multi_hop", "native"})
+_CONTEXTS = frozenset({"intra_document", "theme_based", "sequential_multi_hop", "native", "heading", "entry"})
 _LONG = 12
 """Words of an answer from which on it is a text."""
 

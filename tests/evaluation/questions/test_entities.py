@@ -9,7 +9,8 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.metrics import find_metric
-from ragways.evaluation.questions.entities import no_name, tells
+from ragways.evaluation.questions.draws import no_name
+from ragways.evaluation.questions.sentences import tells
 from ragways.evaluation.questions.source import SHARES, checked_shares, read_shares
 from ragways.evaluation.record import Record
 from ragways.index.open import Index

@@ -1,4 +1,4 @@
-"""What counts as a fact: relations of the graph with the sentence that states them, fields of boxes, rows of tables."""
+"""Facts of boxes and sentences: what is read, and what must not be."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from ragways.evaluation.questions.facts import FactIndex
-from ragways.evaluation.questions.graph_questions import definition
+from ragways.evaluation.questions.sentences import definition
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.evaluation.questions.wordings import date_of, of_field, of_predicate
-from ragways.index.open import Index
+from ragways.evaluation.questions.templates import date_of, of_field
 from tests.evaluation.questions.fakes import indexed, resources
 
 SENTENCES: dict[str, tuple[str, dict[str, str]]] = {
@@ -38,24 +37,20 @@ SENTENCES: dict[str, tuple[str, dict[str, str]]] = {
     "Jonas Wend": ("The son of {x} was born in Ness.", {}),
 }  # fmt: skip
 BOX = "{{Infobox ship\n| name = Tern\n| builder = Hesk & Daughters\n| launched = 8 March 1911\n| crew = Ada; Bo\n}}\n"
-TABLE = (
-    "# Lights\n\n| name | first lit | designer | remark |\n|---|---|---|---|\n| Pell Light | 1801 | Ada Holm | red |\n"
-)
 
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory: pytest.TempPathFactory) -> FactIndex:
     texts = {f"{title}.md": f"# {title}\n\n{text.format(x=title)}" for title, (text, _) in SENTENCES.items()}
-    texts |= {"Tern.wiki": f"{BOX}'''Tern''' is a ship of Ness.", "lights.md": TABLE}
-    texts |= {"pell.md": "# Pell Light\n\nPell Light is a lighthouse on a rock far out in the sound."}
+    texts |= {"Tern.wiki": f"{BOX}'''Tern''' is a ship of Ness."}
     return QuestionSource(resources(indexed(tmp_path_factory.mktemp("facts"), texts, LAYERS))).facts
 
 
-LAYERS = frozenset({"vectors", "graph"})
+LAYERS = frozenset({"vectors"})
 
 
 def stated(facts: FactIndex, title: str) -> dict[str, str]:
-    return {fact.wording.name: fact.value for fact in facts.every if fact.subject.text.title == title}
+    return {fact.relation.name: fact.value for fact in facts.every if fact.subject.text.title == title}
 
 
 @pytest.mark.parametrize("title", SENTENCES)
@@ -68,31 +63,21 @@ def test_every_fact_stands_in_its_quote_and_its_chunk(facts: FactIndex):
     for fact in facts.every:
         assert fact.value in fact.quote
         assert fact.chunk.startswith(f"{fact.document}:")
-    tower = next(fact for fact in facts.every if fact.wording.name == "designer" and "Ness Tower" in fact.quote)
-    assert tower.date == "1801"
 
 
-def test_boxes_and_tables(facts: FactIndex):
+def test_boxes(facts: FactIndex):
     assert stated(facts, "Tern") == {"builder": "Hesk & Daughters", "launched date": "8 March 1911"}
-    assert stated(facts, "Pell Light") == {"first lit date": "1801", "designer": "Ada Holm"}
 
 
-def test_without_a_graph_boxes_are_read_and_it_is_said(tmp_path: Path):
-    from tests.evaluation.questions.fakes import made
-
-    texts = {"Tern.wiki": f"{BOX}'''Tern''' is a ship of Ness.", "a.md": "# Ada Holm\n\nAda Holm was born in Ness."}
-    index: Index = indexed(tmp_path, texts, frozenset({"vectors"}))
-    names = {fact.wording.name for fact in QuestionSource(resources(index)).facts.every}
-    assert names == {"builder", "launched date"}
-    assert any("ragways index --with graph" in note for note in made(index, kinds=["factual"], count=1).notes)
-    index.close()
-
-
-def test_definitions():
+def test_a_definition_says_what_something_is_and_nothing_else():
     assert definition("Ada (1712–1779) was a cartographer who made charts of the sound.") == (
-        "was", "a cartographer who made charts of the sound")  # fmt: skip
-    assert definition("Ness, also called X, is a small harbour town, which is old.") == ("is", "a small harbour town")
+        "Ada", "Ada", "was", "a cartographer who made charts of the sound")  # fmt: skip
+    assert definition("A bone scan is a test of bones.") == ("A bone scan", "bone scan", "is", "a test of bones")
     assert definition("The brig sank in the gale.") is None
+    assert definition("A lymphoma is an abnormal growth (cancer) of cells.") is None
+    assert definition("Ness is a town in the north and Tollen is one in the east.") is None
+    assert definition("The Old Mill is the best of them all in every way.") is None
+    assert definition("The north is an enclave within the state.") is None
 
 
 @pytest.mark.parametrize(
@@ -101,11 +86,10 @@ def test_definitions():
         ("birth date", "1801", "When was {x} born?"),
         ("first_lit", "1801", "When was {x} first lit?"),
         ("population 1981", "412,300", "In 1981, what was the population of {x}?"),
-        ("area km2", "860", "What is the area of {x} in km²?"),
-        ("pages", "418", "How many pages does {x} have?"),
+        ("area km2", "860", "In km², what is the area of {x}?"),
+        ("pages", "418", "What number of pages is given for {x}?"),
         ("width max", "31 km", "What is the maximum width of {x}?"),
-        ("mediator", "Oriel Tamsett", "Who was the mediator of {x}?"),
-        ("patron", "Saint Orme", "Who or what was the patron of {x}?"),
+        ("patron", "Saint Orme", "What is the patron of {x}?"),
         ("motto", "By sounding", "What is the motto of {x}?"),
         ("county", "Dodge County", "In which county is {x}?"),
         ("island", "Saltrey", "On which island is {x}?"),
@@ -119,28 +103,8 @@ def test_definitions():
     ],
 )
 def test_fields(key: str, value: str, asked: str | None):
-    wording = of_field(key, value)
-    assert (wording.ask if wording else None) == asked
-
-
-@pytest.mark.parametrize(
-    ("words", "dated", "expected"),
-    [
-        ("designed_by", False, ("designer", False)),
-        ("was_born_in", False, ("birth place", False)),
-        ("born_in", True, ("birth date", False)),
-        ("was_first_published_in", True, ("first published date", False)),
-        ("retired_in", True, None),
-        ("founder_of", False, ("founder", True)),
-        ("wife of", False, ("spouse", True)),
-        ("related_to", False, None),
-        ("of", False, None),
-        ("", False, None),
-    ],
-)
-def test_predicates(words: str, dated: bool, expected: tuple[str, bool] | None):
-    asked = of_predicate(words, dated)
-    assert (None if asked is None else (asked[0].name, asked[1])) == expected
+    relation = of_field(key, value)
+    assert (relation.ask if relation else None) == asked
 
 
 def test_a_bare_number_is_a_date_only_where_it_is_a_year():
@@ -165,15 +129,6 @@ def test_a_name_is_shown_with_what_its_title_says_it_is(tmp_path: Path):
     }
     index = indexed(tmp_path, texts, LAYERS)
     source = QuestionSource(resources(index))
-    assert {one.name for one in source.subjects.all.values()} == {"the US band Brazza", "Blue Hour", "Loud Sky"}
+    assert {one.name for one in source.facts.subjects.all.values()} == {"the US band Brazza", "Blue Hour", "Loud Sky"}
     assert not any(fact.value == "American" for fact in source.facts.every)
     index.close()
-
-
-def test_definitions_are_whole_or_none():
-    assert definition("A lymphoma is an abnormal growth (cancer) of cells.") is None
-    assert definition("The Oasis is the dearest of them, starting at $249.99.") == (
-        "is", "the dearest of them, starting at $249.99")  # fmt: skip
-    assert definition(f"It was a company of {'very ' * 38}S. P. M. Works and others.") is None
-    assert definition("Data mining is a field that draws from that data.") == (
-        "is", "a field that draws from that data")  # fmt: skip

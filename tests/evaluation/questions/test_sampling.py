@@ -14,11 +14,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
-from ragways.evaluation.questions.entities import real
-from ragways.evaluation.questions.graph_draws import bridge_walk, connected, node, random_walk, triplets
-from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
-from ragways.evaluation.questions.source import SHARES, QuestionSource
-from ragways.evaluation.questions.templates import drawn_ways
+from ragways.evaluation.questions.draws import (
+    DOCUMENTS,
+    GROUPINGS,
+    READ,
+    SENTENCES,
+    bridge_walk,
+    connected,
+    node,
+    random_walk,
+    real,
+    triplets,
+)
+from ragways.evaluation.questions.source import SHARES, QuestionSource, drawn_ways
 from ragways.index.build import build, remove
 from ragways.index.open import Index
 from ragways.layers.graph.fold import Entries
@@ -151,14 +159,14 @@ def test_documents_are_joined_by_names_that_both_hold(source: QuestionSource):
     walks = 0
     for seed in range(30):
         try:
-            walk = bridge_walk(source, Random(seed), 3)
+            support, bridges = bridge_walk(source, Random(seed), 3)
         except NothingToAsk:
             continue
         walks += 1
-        assert len({one.document for one in walk.support}) == 3
-        assert len(set(walk.bridges)) == 2
-        named = [{id for id, _ in source.graph.mentioned([one.chunk])} for one in walk.support]
-        for number, bridge in enumerate(walk.bridges):
+        assert len({one.document for one in support}) == 3
+        assert len(set(bridges)) == 2
+        named = [{id for id, _ in source.graph.mentioned([one.chunk])} for one in support]
+        for number, bridge in enumerate(bridges):
             both = source.graph.entities(named[number] & named[number + 1])
             assert bridge in {entity.name for entity in both.values()}
     assert walks > 10

@@ -30,9 +30,9 @@ from ragways.evaluation.questions.draft import (
     SupportingChunk,
     null,
 )
-from ragways.evaluation.questions.graph_questions import summarised
+from ragways.evaluation.questions.sentences import summarised
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.evaluation.questions.templates import chained
+from ragways.evaluation.questions.writer import chained
 from ragways.index.open import Index
 from ragways.models.call import Call
 from ragways.testing.scripted import ScriptedModel
@@ -56,8 +56,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> QuestionSource:
 
 
 def chain(source: QuestionSource, title: str, last: str) -> QuestionDraft:
-    chains = [c for row in source.chains(2).values() for c in row]
-    return chained(source, next(c for c in chains if c[0].subject.bare == title and c[-1].wording.name == last))
+    chains = [c for row in source.facts.chains(2).values() for c in row]
+    return chained(source, next(c for c in chains if c[0].subject.bare == title and c[-1].relation.name == last))
 
 
 def test_rules(source: QuestionSource):
@@ -244,7 +244,7 @@ def test_no_part_of_a_chain_may_suffice(tmp_path: Path, extra: dict[str, str], r
     texts = {name: text.format(**{"opera": "", "ida": "", "quay": "", **extra}) for name, text in ROW.items()}
     index = indexed(tmp_path, texts, LAYERS)
     source = QuestionSource(resources(index))
-    draft = chained(source, next(c for row in source.chains(3).values() for c in row))
+    draft = chained(source, next(c for row in source.facts.chains(3).values() for c in row))
     assert draft.text == "When was the town where the composer of Salt Opera was born founded?"
     assert verify.rule_fault(draft, source) == reason
     index.close()

@@ -23,11 +23,10 @@ from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
 from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Gold, Question, plain_words
-from ragways.evaluation.questions import documentation, templates, unanswerable, verify
-from ragways.evaluation.questions import graph_questions as graph
+from ragways.evaluation.questions import entries, sentences, verify, writer
 from ragways.evaluation.questions import model_written as written
 from ragways.evaluation.questions.draft import NULL, PASSED, REASONS, REPEATED, UNREADABLE, NothingToAsk, QuestionDraft
-from ragways.evaluation.questions.groupings import GROUPINGS
+from ragways.evaluation.questions.draws import GROUPINGS
 from ragways.evaluation.questions.model_written import Writer, quote
 from ragways.evaluation.questions.source import SHARES, QuestionSource, checked_shares, grouped
 from ragways.index.export import replacing
@@ -58,7 +57,7 @@ _GRAPH, _WINDOWS, _VECTORS = frozenset({"graph"}), frozenset({"windows"}), froze
 
 
 def _grouping(name: str, summary: str, needs: frozenset[str] = _WINDOWS) -> Kind:
-    return Kind(name, summary, written.grouped(GROUPINGS[name]), templates.grouped(GROUPINGS[name]), needs, needs)
+    return Kind(name, summary, written.grouped(GROUPINGS[name]), writer.in_context(GROUPINGS[name]), needs, needs)
 
 
 def _null(name: str, summary: str, draft: Drafter) -> Kind:
@@ -66,29 +65,30 @@ def _null(name: str, summary: str, draft: Drafter) -> Kind:
 
 
 def _documentation(name: str, summary: str) -> Kind:
-    draft = documentation.drafter(name)
-    return Kind(name, summary, written.by_rule(draft), draft, documentation=True)
+    draft = entries.drafter(name)
+    return Kind(name, summary, written.by_template(draft), draft, documentation=True)
 
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("factual", "one fact of a random chunk", written.factual, templates.factual),
-        Kind("reasoning-2", "two documents joined by an entity", written.reasoning(2), templates.reasoning(2), _GRAPH),
-        Kind("reasoning-3", "three documents joined by entities", written.reasoning(3), templates.reasoning(3), _GRAPH),
-        Kind("comparison", "which came first", written.compared, templates.comparison, _VECTORS),
-        Kind("summary", "what several documents say of an entity", written.summary, graph.summarised, _GRAPH, _GRAPH),
-        Kind("node", "an entity of the graph", written.entity, graph.described, _GRAPH, _GRAPH),
-        Kind("edge", "a relation of the graph", written.relation, graph.related, _GRAPH, _GRAPH),
-        Kind("subgraph", "a random walk over the graph", written.stretch, graph.connected_by_walk, _GRAPH, _GRAPH),
+        Kind("factual", "one fact of a random chunk", written.factual, writer.factual),
+        Kind("reasoning-2", "two documents joined by an entity", written.reasoning(2), writer.reasoning(2), _GRAPH),
+        Kind("reasoning-3", "three documents joined by entities", written.reasoning(3), writer.reasoning(3), _GRAPH),
+        Kind("comparison", "which came first", written.compared, writer.comparison, _VECTORS),
+        Kind("summary", "what several documents say of an entity",
+             written.summary, sentences.summarised, _GRAPH, _GRAPH),
+        Kind("node", "an entity of the graph", written.entity, sentences.described, _GRAPH, _GRAPH),
+        Kind("edge", "a relation of the graph", written.relation, sentences.related, _GRAPH, _GRAPH),
+        Kind("subgraph", "a random walk over the graph", written.stretch, sentences.connected_by_walk, _GRAPH, _GRAPH),
         _grouping("intra_document", "windows of one document"),
         _grouping("theme_based", "windows of documents with like themes"),
         _grouping("sequential_multi_hop", "five sentences each of three documents"),
         _grouping("native", "random or sequential chunks", frozenset()),
-        _null("swapped", "no answer: an entity swapped", unanswerable.swapped),
-        _null("removed", "no answer: a fact that stands nowhere", unanswerable.removed),
-        _null("moved", "no answer: a date moved", unanswerable.moved),
-        *(_documentation(name, summary) for name, summary in documentation.KINDS.items()),
+        _null("swapped", "no answer: an entity swapped", writer.swapped),
+        _null("removed", "no answer: a fact that stands nowhere", writer.removed),
+        _null("moved", "no answer: a date moved", writer.moved),
+        *(_documentation(name, summary) for name, summary in entries.KINDS.items()),
     )
 }  # fmt: skip
 
@@ -114,7 +114,6 @@ AT_ONCE = 8
 NEAR = 0.75
 """Share of words that two questions with one answer have in common, from which on they are nearly the same."""
 _NUMBER = re.compile(r"\d+")
-_WITH_GRAPH = "`ragways index --with graph` adds those of sentences and tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ async def generate(
     shares = checked_shares(SHARES if evolutions is None else evolutions)
     source, stopped = QuestionSource(use, shares), ""
     if kinds is None:
-        held = documentation.of(source).statements if way == "rule" else {}
+        held = entries.statements(source) if way == "rule" else {}
         wanted = [kind for kind in wanted if not kind.documentation or kind.name in held]
     making = _Making(source, way, count, seed, progress)
     with spending(Budget(usd=budget)):
@@ -225,8 +224,6 @@ async def generate(
 def _possible(use: Resources, names: Iterable[str] | None, way: Way) -> tuple[list[Kind], list[str]]:
     """The kinds to make. One that was asked for by name and lacks a layer is an error; else it is left out."""
     possible, notes = [], list[str]()
-    if way == "rule" and "graph" not in use.index.layers:
-        notes.append(f"facts are those of infoboxes alone: {_WITH_GRAPH}")
     for kind in find_kinds(KINDS if names is None else names):
         needs = kind.rule_needs if way == "rule" else kind.needs
         if names is not None:
@@ -339,7 +336,7 @@ class _Making:
         wanted = self.wanted * len(kinds)
         if self.way != "rule" or 2 * len(self.questions) >= wanted:
             return notes
-        formats = Counter(text.document.format for text in self.source.texts.all)
+        formats = Counter(text.document.format for text in self.source.texts.values())
         files = " and ".join(counted(number, f"{format} document") for format, number in formats.most_common(3))
         made = f"{len(self.questions):,} of {counted(wanted, 'question')}" if self.questions else "no questions"
         cure = "set a model (docs/models.md) to have more written, or write your own (docs/evaluation.md)"

@@ -15,11 +15,8 @@ from ragways.evaluation.questions.draft import (
     SupportingChunk,
     null,
 )
-from ragways.evaluation.questions.entities import real
-from ragways.evaluation.questions.graph_draws import HOPS, around, bridge_walk, connected, edge, node, random_walk
-from ragways.evaluation.questions.groupings import Grouping
-from ragways.evaluation.questions.source import QuestionSource
-from ragways.evaluation.questions.templates import drawn_ways
+from ragways.evaluation.questions.draws import Grouping, bridge_walk, connected, edge, naming, node, random_walk
+from ragways.evaluation.questions.source import QuestionSource, drawn_ways
 from ragways.layers.protocols import GraphEntity, Triplet
 from ragways.tasks.questions import (
     QUESTION_CONTEXT,
@@ -46,8 +43,8 @@ TEXTS = 12
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def by_rule(draft: Callable[[QuestionSource, Random], QuestionDraft]) -> Writer:
-    """What a rule drafts, which the model then only verifies."""
+def by_template(draft: Callable[[QuestionSource, Random], QuestionDraft]) -> Writer:
+    """What a template drafts, which the model then only verifies."""
 
     async def write(source: QuestionSource, random: Random) -> QuestionDraft:
         return draft(source, random)
@@ -66,30 +63,30 @@ def reasoning(hops: int) -> Writer:
     """From so many documents that a random walk joined by entities which two of them name."""
 
     async def write(source: QuestionSource, random: Random) -> QuestionDraft:
-        walk = bridge_walk(source, random, hops)
-        given = ReasoningInput(passages(walk.support), walk.bridges)
-        reply = (await source.use.model.do(QUESTION_REASONING, given)).value
-        path = (*_chunks(walk.support), *walk.bridges)
-        return QuestionDraft(reply.question, (reply.answer,), walk.support, path=path, multi_hop=True)
+        support, bridges = bridge_walk(source, random, hops)
+        reply = (await source.use.model.do(QUESTION_REASONING, ReasoningInput(passages(support), bridges))).value
+        path = (*_chunks(support), *bridges)
+        return QuestionDraft(reply.question, (reply.answer,), support, path=path, multi_hop=True)
 
     return write
 
 
 async def summary(source: QuestionSource, random: Random) -> QuestionDraft:
     """From the documents around a well-connected entity, if they mean the same."""
-    drawn = around(source, connected(source, random, real), whole=True)
-    given = SummaryInput(drawn.entity.name, passages(drawn.support))
+    drawn = connected(source, random)
+    support = naming(source, drawn)
+    given = SummaryInput(drawn.name, passages(support))
     reply = (await source.use.model.do(QUESTION_SUMMARY, given)).value
     if not reply.same:
         raise NothingToAsk(OTHER_ENTITY)
-    used = chosen(drawn.support, reply.passages)
-    return QuestionDraft(reply.question, (reply.answer,), used, path=(drawn.entity.id, *_chunks(used)))
+    used = chosen(support, reply.passages)
+    return QuestionDraft(reply.question, (reply.answer,), used, path=(drawn.id, *_chunks(used)))
 
 
 async def entity(source: QuestionSource, random: Random) -> QuestionDraft:
     """From an entity: what it is joined to, and the text that names it."""
     drawn = node(source, random)
-    support = around(source, drawn, minimum=1, whole=True).support
+    support = naming(source, drawn, minimum=1)
     structure = "\n".join((_said(drawn), *map(_stated, source.graph.triplets([drawn.id], SHOWN))))
     return await _of_structure(source, "node", structure, "", support, (drawn.id,))
 
@@ -121,8 +118,8 @@ async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
     if not support:
         raise NothingToAsk
     digest = (await source.use.model.do(QUESTION_DIGEST, PassagesInput(passages(support)))).value
-    note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges of {HOPS}"
-    return await _of_structure(source, "subgraph", "\n".join(map(_stated, triplets)), digest, support, walk.nodes, note)
+    structure = "\n".join(map(_stated, triplets))
+    return await _of_structure(source, "subgraph", structure, digest, support, walk.nodes, walk.note)
 
 
 async def _of_structure(

@@ -1,28 +1,34 @@
-"""What questions are drawn from: the texts, subjects, facts and graph of an index, each read when first needed."""
+"""What questions are drawn from: the documents, chunks, facts and graph of an index, each read when first needed."""
 
 from __future__ import annotations
 
+import re
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragways.core.errors import UsageError, did_you_mean
-from ragways.core.types import Piece
-from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids, single
-from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk
-from ragways.evaluation.questions.facts import Fact, FactIndex
+from ragways.core.types import Document, Piece
+from ragways.evaluation.question import plain_words
+from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.layers.protocols import Graph, GraphEntity
 from ragways.retrieval.resources import Resources
 
+if TYPE_CHECKING:
+    from ragways.evaluation.questions.facts import FactIndex
+
 T = TypeVar("T")
 K = TypeVar("K")
-MAX_CHAINS = 200_000
+_TOGETHER = re.compile(r"(?<=[a-z]{4}\.) (?=[A-Z][a-z])")
+"""Between sentences that the index keeps together, because they are short; shorter words may be abbreviations."""
+MAX_CHARACTERS = 1_000_000_000
 SHORTEST = 80
 """Characters of a chunk worth asking about."""
 SHARES: Mapping[str, float] = {"reasoning": 0.4, "multi-context": 0.4, "comparative": 0.2}
 """How questions on a context are made harder, with the share of each."""
-Chain = tuple[Fact, ...]
 
 
 def read_shares(text: str) -> Mapping[str, float]:
@@ -50,8 +56,34 @@ def checked_shares(shares: Mapping[str, float]) -> Mapping[str, float]:
     return chosen
 
 
+def drawn_ways(random: Random, shares: Mapping[str, float]) -> list[str]:
+    """The ways to make a question harder in the order they are tried: drawn by their shares, without replacement."""
+    left, order = dict(shares), list[str]()
+    while left:
+        order.append(random.choices(list(left), list(left.values()))[0])
+        del left[order[-1]]
+    return order
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusText:
+    """A document that is neither empty nor a redirect, with its chunks in reading order."""
+
+    id: str
+    document: Document
+    chunks: tuple[Piece, ...]
+
+    @property
+    def title(self) -> str:
+        return self.document.title
+
+    def chunk_at(self, start: int, end: int) -> Piece | None:
+        """The chunk in which a stretch of the document lies whole."""
+        return next((piece for piece in self.chunks if piece.start <= start and end <= piece.end), None)
+
+
 class QuestionSource:
-    """`use` is what steps work with; everything else is made from it, in an order that never changes.
+    """The material of questions. Everything is made from `use`, in an order that depends on nothing else.
 
     `evolutions` are the ways to make questions on a context harder, each with its share.
     """
@@ -60,79 +92,88 @@ class QuestionSource:
         self.use = use
         self.evolutions = evolutions
         self.index = use.index
+        self.redirects: list[tuple[str, str]] = []
         self._once: dict[str, Any] = {}
-        self._chains: dict[int, dict[tuple[str, ...], list[Chain]]] = {}
-        self._pieces: dict[str, dict[str, Piece]] = {}
-        self._sentences: dict[str, tuple[str, ...]] = {}
-        self._keys = {id: key for id, key, _ in use.index.documents()}
-
-    @cached_property
-    def chunks(self) -> list[str]:
-        return chunk_ids(self.index)
-
-    @cached_property
-    def texts(self) -> CorpusTexts:
-        return CorpusTexts(self.index)
-
-    @cached_property
-    def subjects(self) -> Subjects:
-        return Subjects(self.texts)
-
-    @cached_property
-    def facts(self) -> FactIndex:
-        return FactIndex(self.index, self.texts, self.subjects)
 
     @property
     def graph(self) -> Graph:
         return self.index.graph
 
+    @cached_property
+    def chunks(self) -> list[str]:
+        """The ids of all chunks, sorted, so that drawing does not depend on how they are stored."""
+        if "vectors" in self.index.layers:
+            return sorted(self.index.vectors.ids)
+        self.index.require(["graph"])
+        return sorted(self.graph.chunk_ids())
+
+    @cached_property
+    def texts(self) -> dict[str, CorpusText]:
+        """All documents by id, in the order of their keys."""
+        chunks = grouped(self.chunks, document_of)
+        texts: dict[str, CorpusText] = {}
+        size = 0
+        for id, _, title in self.index.documents():
+            document = self.index.document(id)
+            if document is not None and document.redirect:
+                self.redirects.append((title, document.redirect))
+            elif document is not None and document.text.strip() and id in chunks:
+                size += len(document.text)
+                if size > MAX_CHARACTERS:
+                    raise UsageError(
+                        f"the corpus has more than {MAX_CHARACTERS:,} characters", "make questions on a part of it"
+                    )
+                pieces = self.index.pieces(chunks[id]).values()
+                texts[id] = CorpusText(id, document, tuple(sorted(pieces, key=lambda p: (p.start, p.end, p.id))))
+        return texts
+
+    @cached_property
+    def facts(self) -> FactIndex:
+        from ragways.evaluation.questions.facts import FactIndex
+
+        return FactIndex(self)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What is made of the whole corpus and needed again."""
+        if name not in self._once:
+            self._once[name] = make()
+        value: T = self._once[name]
+        return value
+
     def entity(self, id: str) -> GraphEntity:
-        """An entity of the graph, read once."""
         return self.once(f"entity {id}", lambda: self.graph.entities([id])[id])
 
     def chunk(self, random: Random) -> Piece:
-        """A random chunk that is long enough to say something."""
-        for _ in range(20):
-            if not self.chunks:
-                break
-            id = random.choice(self.chunks)
-            piece = self.piece(id)
+        """A random chunk that is long enough to be asked about."""
+        for _ in range(20 if self.chunks else 0):
+            piece = self.piece(random.choice(self.chunks))
             if piece is not None and len(piece.text.strip()) >= SHORTEST:
                 return piece
         raise NothingToAsk
 
-    def chunks_of(self, document: str) -> list[Piece]:
-        """The chunks of a document in reading order, read once."""
-        if document not in self._pieces:
-            found = self.index.pieces(self._by_document.get(document, ())).values()
-            ordered = sorted(found, key=lambda piece: (piece.start, piece.end, piece.id))
-            self._pieces[document] = {piece.id: piece for piece in ordered}
-        return list(self._pieces[document].values())
+    def chunks_of(self, document: str) -> tuple[Piece, ...]:
+        """The chunks of a document in reading order."""
+        return self.texts[document].chunks if document in self.texts else ()
 
     def piece(self, chunk: str) -> Piece | None:
-        document = ":".join(chunk.split(":")[:2])
-        if document not in self._pieces:
-            self.chunks_of(document)
-        return self._pieces[document].get(chunk)
+        return next((piece for piece in self.chunks_of(document_of(chunk)) if piece.id == chunk), None)
 
     def sentences(self, chunk: str) -> tuple[str, ...]:
         """The sentences of a chunk, each on one line."""
-        if chunk not in self._sentences:
-            piece, found = self.piece(chunk), list[str]()
-            if piece is not None:
-                places = [(start - piece.start, end - piece.start) for start, end in self.index.sentences(piece)]
-                found = [" ".join(piece.text[start:end].split()) for start, end in single(piece.text, places)]
-            self._sentences[chunk] = tuple(found)
-        return self._sentences[chunk]
+        return self.once(f"sentences {chunk}", lambda: self._sentences(chunk))
 
-    @cached_property
-    def _by_document(self) -> dict[str, list[str]]:
-        return grouped(self.chunks, lambda id: ":".join(id.split(":")[:2]))
+    def _sentences(self, chunk: str) -> tuple[str, ...]:
+        piece = self.piece(chunk)
+        if piece is None:
+            return ()
+        spans = self.index.sentences(piece)
+        lines = (" ".join(piece.text[start - piece.start : end - piece.start].split()) for start, end in spans)
+        return tuple(one for line in lines for one in _TOGETHER.split(line))
 
     def support(self, piece: Piece, quote: str = "") -> SupportingChunk:
-        return SupportingChunk(
-            piece.id, piece.document, self._keys.get(piece.document, ""), piece.title, piece.text, quote
-        )
+        """A chunk as evidence of a question."""
+        key = self.texts[piece.document].document.key
+        return SupportingChunk(piece.id, piece.document, key, piece.title, piece.text, quote)
 
     def support_of(self, chunk: str, quote: str = "") -> SupportingChunk:
         piece = self.piece(chunk)
@@ -140,52 +181,39 @@ class QuestionSource:
             raise NothingToAsk
         return self.support(piece, quote)
 
-    def draft(
-        self,
-        text: str,
-        answers: tuple[str, ...],
-        facts: Sequence[Fact],
-        names: tuple[str, ...],
-        *,
-        choice: bool = False,
-        multi_hop: bool = False,
-        note: str = "",
-    ) -> QuestionDraft:
-        """A question that rests on facts, each of which has to be the only one of its kind."""
-        support = tuple(self.support_of(fact.chunk, fact.quote) for fact in facts)
-        ids, accepted = tuple(fact.id for fact in facts), tuple(dict.fromkeys(answers))
-        return QuestionDraft(
-            text, accepted, support, "", names, ids, ids, choice=choice, multi_hop=multi_hop, note=note
-        )
+    # Which documents have a phrase
 
-    def chains(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
-        """Facts in a row, each about what the one before leads to and of another document; by their relations."""
-        if hops not in self._chains:
-            self._chains[hops] = self._enumerate(hops)
-        return self._chains[hops]
+    @cached_property
+    def _plain(self) -> list[tuple[str, str]]:
+        """Id, and title and text in plain words with a space at both ends, of every document."""
+        return [(id, f" {plain_words(f'{one.title} {one.document.text}')} ") for id, one in self.texts.items()]
 
-    def leading_to(self, document: str) -> list[Fact]:
-        """Facts whose value is what a document is about."""
-        return self.once("leading", lambda: grouped(self.facts.every, lambda fact: fact.leads_to)).get(document, [])
+    @cached_property
+    def _places(self) -> dict[str, array[int]]:
+        places: dict[str, array[int]] = {}
+        for number, (_, plain) in enumerate(self._plain):
+            for word in set(plain.split()):
+                places.setdefault(word, array("I")).append(number)
+        return places
 
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """What drafters make of the whole corpus and need again."""
-        if name not in self._once:
-            self._once[name] = make()
-        value: T = self._once[name]
-        return value
+    def having(self, *phrases: str, beginning: Sequence[str] = ("",)) -> list[str]:
+        """The documents with all these phrases, whole words in a row, and a word with one of these beginnings."""
+        wanted = [plain_words(phrase) for phrase in phrases]
+        words = {word for phrase in wanted for word in phrase.split()}
+        postings = sorted((self._places.get(word, array("I")) for word in words), key=len)
+        numbers = set.intersection(*map(set, postings)) if postings else set[int]()
+        begun = tuple(f" {plain_words(word)}" for word in beginning)
+        found = (self._plain[number] for number in sorted(numbers))
+        return [
+            id
+            for id, plain in found
+            if all(f" {phrase} " in plain for phrase in wanted) and any(word in plain for word in begun)
+        ]
 
-    def _enumerate(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
-        chains: list[Chain] = [(fact,) for fact in self.facts.every if fact.leads_to]
-        for hop in range(1, hops):
-            last = hop == hops - 1
-            chains = [
-                (*chain, fact)
-                for chain in chains
-                for fact in self.facts.about.get(chain[-1].leads_to, ())
-                if (last or fact.leads_to) and _goes_on(chain, fact)
-            ][:MAX_CHAINS]
-        return dict(sorted(grouped(chains, lambda chain: tuple(fact.wording.name for fact in chain)).items()))
+
+def document_of(chunk: str) -> str:
+    """The id of the document that a chunk is of."""
+    return ":".join(chunk.split(":")[:2])
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -194,11 +222,3 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
-
-
-def _goes_on(chain: Chain, fact: Fact) -> bool:
-    """No document twice, no way back, and nothing asked for as `Where is the place where`, `Where is the owner`."""
-    seen = {one.subject.id for one in chain} | {one.document for one in chain}
-    if fact.document in seen or fact.subject.id in {one.subject.id for one in chain} or fact.leads_to in seen:
-        return False
-    return not (fact.wording.name == "location" and chain[-1].wording.sort in ("place", "person"))

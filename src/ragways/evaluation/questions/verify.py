@@ -112,7 +112,7 @@ def shortcut(draft: QuestionDraft, source: QuestionSource) -> bool:
     """Whether a part of the support suffices: a document holds what the question names and the answer, or a supporting
     chunk states what another one is there for, or joins what only several facts in a row should.
     """
-    if not draft.choice and any(source.texts.holding(*draft.names, answer) for answer in draft.answers):
+    if not draft.choice and any(source.having(*draft.names, answer) for answer in draft.answers):
         return True
     facts = [source.facts.by_id[id] for id in draft.checked]
     for one in draft.support:
@@ -129,13 +129,13 @@ def shortcut(draft: QuestionDraft, source: QuestionSource) -> bool:
 
 def _forms(fact: Fact, source: QuestionSource) -> tuple[str, ...]:
     """What texts may call the value of a fact: as it is written, or by the name of the document about it."""
-    led = source.subjects.all.get(fact.leads_to)
+    led = source.facts.subjects.all.get(fact.leads_to)
     return (*fact.answers, *([led.bare] if led is not None else []))
 
 
 def answerable(draft: QuestionDraft, source: QuestionSource) -> bool:
     """Whether any document could answer what must have no answer."""
-    return not draft.absent or any(source.texts.speaking(name, cues) for name, cues in draft.absent)
+    return not draft.absent or any(source.having(name, beginning=cues) for name, cues in draft.absent)
 
 
 def _padded(text: str) -> str:
