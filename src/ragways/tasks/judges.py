@@ -12,15 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragways.models.task import Task
+from ragways.tasks.shown import shown, task
 
 Correctness = Literal["correct", "incorrect", "incomplete"]
 QUESTION_COUNT = 3
 """Questions to write for each answer."""
-
-
-def numbered(texts: Sequence[str]) -> str:
-    """A line each, with its number; white space inside a text cannot make it look like two."""
-    return "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(texts, start=1))
 
 
 def each_once(numbers: Sequence[int], count: int, noun: str) -> str | None:
@@ -56,7 +52,7 @@ def _check_claims(reply: Claims, _: ClaimsInput) -> str | None:
     return None if empty is None else f"claim {empty} is empty"
 
 
-CLAIMS = Task("judge claims", prompt="judge-claims", reply=Claims, max_output=3000, check=_check_claims)
+CLAIMS: Task[ClaimsInput, Claims] = task("judge claims", Claims, 3000, _check_claims)
 """Split a text into claims, each of which can be checked alone."""
 
 
@@ -91,18 +87,7 @@ def _check_support(reply: ClaimSupports, given: SupportInput) -> str | None:
     return each_once([verdict.claim for verdict in reply.verdicts], len(given.claims), "claim")
 
 
-def _render_support(given: SupportInput) -> Mapping[str, object]:
-    return {"claims": numbered(given.claims), "text": given.text}
-
-
-SUPPORT = Task(
-    "judge support",
-    prompt="judge-support",
-    reply=ClaimSupports,
-    max_output=4000,
-    check=_check_support,
-    render=_render_support,
-)
+SUPPORT: Task[SupportInput, ClaimSupports] = task("judge support", ClaimSupports, 4000, _check_support)
 """Say of each of several claims whether a text bears it out."""
 
 
@@ -125,22 +110,16 @@ def _check_citations(reply: ClaimSupports, given: CitationsInput) -> str | None:
 
 
 def _render_citations(given: CitationsInput) -> Mapping[str, object]:
-    shown = "\n\n".join(_shown(n, cited) for n, cited in enumerate(given.cited, start=1))
-    return {"question": given.question, "cited": shown}
+    return {"question": given.question, "cited": "\n\n".join(map(_cited, range(1, len(given.cited) + 1), given.cited))}
 
 
-def _shown(number: int, cited: CitedSentence) -> str:
+def _cited(number: int, cited: CitedSentence) -> str:
     quotes = "\n".join(f"   quote: {' '.join(quote.split())}" for quote in cited.quotes)
     return f"{number}. {' '.join(cited.sentence.split())}\n{quotes}"
 
 
-CITATIONS = Task(
-    "judge citations",
-    prompt="judge-citations",
-    reply=ClaimSupports,
-    max_output=4000,
-    check=_check_citations,
-    render=_render_citations,
+CITATIONS: Task[CitationsInput, ClaimSupports] = task(
+    "judge citations", ClaimSupports, 4000, _check_citations, render=_render_citations
 )
 """Say of each cited sentence of an answer whether what it cites bears it out."""
 
@@ -178,18 +157,7 @@ def _check_match(reply: ClaimMatches, given: MatchInput) -> str | None:
     return each_once([match.claim for match in reply.matches], len(given.claims), "claim")
 
 
-def _render_match(given: MatchInput) -> Mapping[str, object]:
-    return {"question": given.question, "claims": numbered(given.claims), "gold": numbered(given.gold)}
-
-
-MATCH = Task(
-    "judge match",
-    prompt="judge-match",
-    reply=ClaimMatches,
-    max_output=4000,
-    check=_check_match,
-    render=_render_match,
-)
+MATCH: Task[MatchInput, ClaimMatches] = task("judge match", ClaimMatches, 4000, _check_match)
 """Match the claims of an answer with those of the gold answer, so that precision and recall come from one look."""
 
 
@@ -211,10 +179,10 @@ class Ruling:
 
 
 def _render_correct(given: CorrectInput) -> Mapping[str, object]:
-    return {"question": given.question, "answer": given.answer, "gold": "\n".join(given.gold)}
+    return {**shown(given), "gold": "\n".join(given.gold)}
 
 
-CORRECT = Task("judge correct", prompt="judge-correct", reply=Ruling, max_output=300, render=_render_correct)
+CORRECT: Task[CorrectInput, Ruling] = task("judge correct", Ruling, 300, render=_render_correct)
 """Say whether an answer is correct, incorrect or incomplete, by the accepted answers."""
 
 
@@ -233,7 +201,7 @@ class Useful:
     useful: bool
 
 
-USEFUL: Task[UsefulInput, Useful] = Task("judge useful", prompt="judge-useful", reply=Useful, max_output=300)
+USEFUL: Task[UsefulInput, Useful] = task("judge useful", Useful, 300)
 """Say whether one retrieved passage helps to arrive at an answer. Each is judged alone, so that neither its place nor
 its neighbours sway the verdict, and a passage that two paradigms found gets one verdict."""
 
@@ -261,12 +229,7 @@ def _render_questions(given: QuestionsInput) -> Mapping[str, object]:
     return {"answer": given.answer, "count": QUESTION_COUNT}
 
 
-QUESTIONS = Task(
-    "judge questions",
-    prompt="judge-questions",
-    reply=AnsweredQuestions,
-    max_output=500,
-    check=_check_questions,
-    render=_render_questions,
+QUESTIONS: Task[QuestionsInput, AnsweredQuestions] = task(
+    "judge questions", AnsweredQuestions, 500, _check_questions, render=_render_questions
 )
 """Write the questions that an answer answers, without having seen the one that was asked."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ragways.models.task import Task
+from ragways.tasks.shown import Passages, shown, task
 
 _SHOWN = re.compile(
     r"\b(?:the|this|these|that|each|given|provided|above) (?:\w+ )?"
@@ -19,8 +20,6 @@ _SHOWN = re.compile(
 )
 LONGEST = 600
 """Characters of a question."""
-Passages = Sequence[tuple[str, str]]
-"""Titles and texts; the first has number 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +53,6 @@ class _WithPassages(Protocol):
     def passages(self) -> Passages: ...
 
 
-def _numbered(passages: Passages) -> str:
-    return "\n\n".join(f"[{n}] {title}\n{text}" for n, (title, text) in enumerate(passages, start=1))
-
-
-def _render_passages(given: PassagesInput) -> Mapping[str, object]:
-    return {"passages": _numbered(given.passages)}
-
-
 def _complaint(question: str, answer: str) -> str | None:
     """Why a question cannot be used: empty, endless, or about a text that nobody will see."""
     if not question.strip() or not answer.strip():
@@ -87,14 +78,8 @@ def _check_citing(reply: CitingQuestion, given: _WithPassages) -> str | None:
     return _complaint(reply.question, reply.answer)
 
 
-QUESTION_FACTUAL = Task(
-    "question factual",
-    prompt="question-factual",
-    reply=WrittenQuestion,
-    temperature=0.7,
-    max_output=512,
-    check=_check_written,
-    render=_render_passages,
+QUESTION_FACTUAL: Task[PassagesInput, WrittenQuestion] = task(
+    "question factual", WrittenQuestion, 512, _check_written, temperature=0.7
 )
 """Write a question that one passage answers."""
 
@@ -108,11 +93,8 @@ class ReasoningInput:
 
 
 def _render_reasoning(given: ReasoningInput) -> Mapping[str, object]:
-    return {
-        "passages": _numbered(given.passages),
-        "count": len(given.passages),
-        "bridges": "\n".join(f"{n} to {n + 1}: {name}" for n, name in enumerate(given.bridges, start=1)),
-    }
+    bridges = "\n".join(f"{n} to {n + 1}: {name}" for n, name in enumerate(given.bridges, start=1))
+    return {**shown(given), "count": len(given.passages), "bridges": bridges}
 
 
 def _check_reasoning(reply: WrittenQuestion, given: ReasoningInput) -> str | None:
@@ -122,14 +104,8 @@ def _check_reasoning(reply: WrittenQuestion, given: ReasoningInput) -> str | Non
     return _complaint(reply.question, reply.answer)
 
 
-QUESTION_REASONING = Task(
-    "question reasoning",
-    prompt="question-reasoning",
-    reply=WrittenQuestion,
-    temperature=0.7,
-    max_output=768,
-    check=_check_reasoning,
-    render=_render_reasoning,
+QUESTION_REASONING: Task[ReasoningInput, WrittenQuestion] = task(
+    "question reasoning", WrittenQuestion, 768, _check_reasoning, temperature=0.7, render=_render_reasoning
 )
 """Write a question that only a chain of documents answers."""
 
@@ -152,10 +128,6 @@ class SummaryQuestion:
     passages: tuple[int, ...] = ()
 
 
-def _render_summary(given: SummaryInput) -> Mapping[str, object]:
-    return {"entity": given.entity, "passages": _numbered(given.passages)}
-
-
 def _check_summary(reply: SummaryQuestion, given: SummaryInput) -> str | None:
     if not reply.same:
         return None
@@ -167,14 +139,8 @@ def _check_summary(reply: SummaryQuestion, given: SummaryInput) -> str | None:
     return _complaint(reply.question, reply.answer)
 
 
-QUESTION_SUMMARY = Task(
-    "question summary",
-    prompt="question-summary",
-    reply=SummaryQuestion,
-    temperature=0.7,
-    max_output=1024,
-    check=_check_summary,
-    render=_render_summary,
+QUESTION_SUMMARY: Task[SummaryInput, SummaryQuestion] = task(
+    "question summary", SummaryQuestion, 1024, _check_summary, temperature=0.7
 )
 """Write a question whose answer draws on several documents about one entity, if they mean the same one."""
 
@@ -196,27 +162,17 @@ class StructureInput:
     passages: Passages
 
 
-def _render_structure(given: StructureInput) -> Mapping[str, object]:
-    return {
-        "level": LEVELS[given.level],
-        "structure": given.structure,
-        "summary": given.summary or "(none)",
-        "passages": _numbered(given.passages),
-    }
-
-
-QUESTION_STRUCTURE: Task[StructureInput, CitingQuestion] = Task(
+QUESTION_STRUCTURE: Task[StructureInput, CitingQuestion] = task(
     "question structure",
-    prompt="question-structure",
-    reply=CitingQuestion,
+    CitingQuestion,
+    768,
+    _check_citing,
     temperature=0.7,
-    max_output=768,
-    check=_check_citing,
-    render=_render_structure,
+    words={"level": LEVELS, "summary": {"": "(none)"}},
 )
 """Write a question about an entity, a relation or a stretch of the graph, with the text behind it."""
 
-QUESTION_DIGEST = Task("question digest", prompt="question-digest", reply=str, max_output=512, render=_render_passages)
+QUESTION_DIGEST: Task[PassagesInput, str] = task("question digest", str, 512)
 """The text behind a stretch of the graph in a few sentences, which the question is then written with."""
 
 EVOLUTIONS = {
@@ -236,33 +192,12 @@ class EvolvedInput:
     passages: Passages
 
 
-def _render_evolved(given: EvolvedInput) -> Mapping[str, object]:
-    return {
-        "question": given.question,
-        "answer": given.answer,
-        "how": EVOLUTIONS[given.how],
-        "passages": _numbered(given.passages),
-    }
-
-
-QUESTION_CONTEXT: Task[PassagesInput, CitingQuestion] = Task(
-    "question context",
-    prompt="question-context",
-    reply=CitingQuestion,
-    temperature=0.7,
-    max_output=768,
-    check=_check_citing,
-    render=_render_passages,
+QUESTION_CONTEXT: Task[PassagesInput, CitingQuestion] = task(
+    "question context", CitingQuestion, 768, _check_citing, temperature=0.7
 )
 """Write a question on a group of passages."""
-QUESTION_EVOLVED: Task[EvolvedInput, CitingQuestion] = Task(
-    "question evolved",
-    prompt="question-evolved",
-    reply=CitingQuestion,
-    temperature=0.7,
-    max_output=768,
-    check=_check_citing,
-    render=_render_evolved,
+QUESTION_EVOLVED: Task[EvolvedInput, CitingQuestion] = task(
+    "question evolved", CitingQuestion, 768, _check_citing, temperature=0.7, words={"how": EVOLUTIONS}
 )
 """Make a question harder in one way."""
 
@@ -288,28 +223,19 @@ class UnanswerableQuestion:
     question: str
 
 
-def _render_unanswerable(given: UnanswerableInput) -> Mapping[str, object]:
-    return {
-        "passages": _numbered(given.passages),
-        "change": CHANGES[given.change],
-        "other": given.other or "(none)",
-    }
-
-
 def _check_unanswerable(reply: UnanswerableQuestion, given: UnanswerableInput) -> str | None:
     if given.other and given.other.casefold() not in reply.question.casefold():
         return "the question must hold the name of the other entity"
     return _complaint(reply.question, "none")
 
 
-QUESTION_UNANSWERABLE = Task(
+QUESTION_UNANSWERABLE: Task[UnanswerableInput, UnanswerableQuestion] = task(
     "question unanswerable",
-    prompt="question-unanswerable",
-    reply=UnanswerableQuestion,
+    UnanswerableQuestion,
+    384,
+    _check_unanswerable,
     temperature=0.7,
-    max_output=384,
-    check=_check_unanswerable,
-    render=_render_unanswerable,
+    words={"change": CHANGES, "other": {"": "(none)"}},
 )
 """Write a question that looks as if a passage answered it, and is not answered anywhere."""
 
@@ -343,14 +269,6 @@ class SameAnswer:
     same: bool
 
 
-def _render_grounded(given: GroundedInput) -> Mapping[str, object]:
-    return {"question": given.question, "passages": _numbered(given.passages)}
-
-
-QUESTION_GROUNDED = Task(
-    "question grounded", prompt="question-grounded", reply=str, max_output=512, render=_render_grounded
-)
-QUESTION_CLOSED: Task[ClosedInput, str] = Task("question closed", prompt="question-closed", reply=str, max_output=256)
-QUESTION_SAME: Task[SameInput, SameAnswer] = Task(
-    "question same", prompt="question-same", reply=SameAnswer, max_output=64
-)
+QUESTION_GROUNDED: Task[GroundedInput, str] = task("question grounded", str, 512)
+QUESTION_CLOSED: Task[ClosedInput, str] = task("question closed", str, 256)
+QUESTION_SAME: Task[SameInput, SameAnswer] = task("question same", SameAnswer, 64)

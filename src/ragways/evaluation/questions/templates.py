@@ -18,7 +18,7 @@ class Relation:
 
     `describe` names the value without saying it, for questions over several hops. `state` is what is true of `{x}`,
     with `{v}` for the value. `phrases` stand between both in a sentence. `cues` are beginnings of words:
-    a text with none of them does not state the relation. Where one of the three is empty, no question that needs it is written.
+    a text with none of them does not state the relation. Where one is empty, nothing that needs it is written.
     """
 
     name: str
