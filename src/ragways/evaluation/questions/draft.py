@@ -1,4 +1,4 @@
-"""A question before it is verified, with the text that supports it, and why it may not be kept."""
+"""A question before it is verified, with the text that supports it, and why it may be left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPEATED = "repeated"
 REASONS: dict[str, str] = {
     PASSED: "kept",
     NO_MATERIAL: "what was drawn from the corpus holds nothing to ask about",
-    UNREADABLE: "the model gave no usable reply, even when asked again",
+    UNREADABLE: "the model gave no usable reply, even on another try",
     OTHER_ENTITY: "the documents do not mean the same entity",
     NOT_GROUNDED: "the answer does not follow from the supporting text alone",
     SHORTCUT: "a part of its evidence suffices where all of it should be needed",

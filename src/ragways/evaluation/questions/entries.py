@@ -48,9 +48,10 @@ _LINES = (
 )  # fmt: skip
 """Lines that state something of the entry that they stand under."""
 _POINTS = re.compile(r"\b(?:this|these|those|above|below|following|see|same|here|such)\b|[“”\"]", re.IGNORECASE)
+_VERSION = re.compile(r"(?:Added|New|Changed|Deprecated|Removed) (?:in|since) version\b")
 _NO_ANSWER = re.compile(r"(?:There|The (?:question|answer)|See|Read|If|For|When|This|That|These|Let|Here|Note|Now)\b")
 _LETTERS = re.compile(r"(?<![\w-])([a-z][\w-]*(?: [a-z][\w-]*){1,5}|[A-Z][\w-]*(?: [A-Z][\w-]*){1,5}) \(([A-Z]{2,6})\)")
-_SENTENCES = re.compile(r"[^\W\d_a-z](?:[^.]|\.(?! ))+\.(?= |$)")
+_SENTENCES = re.compile(r"[^\W\d_a-z](?:[^.]|\.(?! )){8,500}?\.(?= |$)")
 _FEWEST, _MOST = 3, 40
 """Words of a description."""
 
@@ -135,7 +136,8 @@ def _read(source: QuestionSource, text: CorpusText) -> Iterator[Statement]:
 
 def _lines(source: QuestionSource, text: CorpusText) -> list[Line]:
     whole = text.document.text
-    spans = [found.span() for found in re.finditer(r"[^\n]*\S", whole)]
+    rows = [found for found in re.finditer(r"[^\n]+", whole) if found[0].strip()]
+    spans = [(row.start(), row.start() + len(row[0].rstrip())) for row in rows]
     if text.document.format == "pdf":  # its lines were broken by the width of the page
         spans = [span for piece in text.chunks for span in source.index.sentences(piece)]
     origins = source.index.origins([(text.id, start, end) for start, end in spans])
@@ -160,7 +162,12 @@ def _entry(text: CorpusText, line: Line, name: str, sort: str, says: str, start:
     says = says.strip(" .")
     words = says.split()
     if sort == "described":
-        if not _FEWEST <= len(words) <= _MOST or _POINTS.search(says) or says.count("(") != says.count(")"):
+        if (
+            not _FEWEST <= len(words) <= _MOST
+            or _POINTS.search(says)
+            or _VERSION.match(says)
+            or says.count("(") != says.count(")")
+        ):
             return
         if re.search(rf"\b{re.escape(name.strip('-()'))}\b", says) or says.endswith("…"):
             return

@@ -48,9 +48,9 @@ class Kind:
     needs: frozenset[str] = frozenset()
     rule_needs: frozenset[str] = frozenset()
     type: str = ""
-    """As it stands with the questions; the kind's own name unless said otherwise."""
+    """As it stands with the questions; the kind's own name where it is empty."""
     documentation: bool = False
-    """Whether it is made by rule whoever asks, from what documentation and code say, and left out where they do not."""
+    """Whether it is always drafted by templates, from documentation, and left out where the corpus has none."""
 
 
 _GRAPH, _WINDOWS, _VECTORS = frozenset({"graph"}), frozenset({"windows"}), frozenset({"vectors"})
@@ -107,9 +107,9 @@ def find_kinds(names: Iterable[str]) -> list[Kind]:
 MOST = 100_000
 """Questions of a kind."""
 TRIES = {"model": 5, "rule": 60}
-"""Drafts for each question that is wanted, before it is said that there are no more. Those of rules cost nothing."""
+"""Drafts for each question that is wanted, at most. Those of templates cost nothing."""
 DRY = 300
-"""Drafts in a row by rules, none of which gave a new question, after which it is said that there are no more."""
+"""Drafts in a row by templates without a new question, after which the corpus has no more."""
 AT_ONCE = 8
 NEAR = 0.75
 """Share of words that two questions with one answer have in common, from which on they are nearly the same."""
@@ -187,8 +187,8 @@ async def generate(
     shares = checked_shares(SHARES if evolutions is None else evolutions)
     source, stopped = QuestionSource(use, shares), ""
     if kinds is None:
-        held = entries.statements(source) if way == "rule" else {}
-        wanted = [kind for kind in wanted if not kind.documentation or kind.name in held]
+        stated = entries.statements(source) if way == "rule" else {}
+        wanted = [kind for kind in wanted if not kind.documentation or kind.name in stated]
     making = _Making(source, way, count, seed, progress)
     with spending(Budget(usd=budget)):
         try:
@@ -273,7 +273,7 @@ class _Making:
                 last = number if self._keep(draft, reason, kind, attempt) else last
 
     async def _attempt(self, kind: Kind, seed: str) -> tuple[QuestionDraft | None, str]:
-        """A draft, and why it must not be kept, or that it passed."""
+        """A draft, and why it is left out, or that it passed."""
         random = Random(seed)  # noqa: S311 - to draw a sample, not a secret
         with span("question") as here:
             try:
@@ -294,7 +294,7 @@ class _Making:
         return draft, reason or PASSED
 
     def _keep(self, draft: QuestionDraft | None, reason: str, kind: Kind, attempt: int) -> bool:
-        """Count a draft, and keep it as a question if it passed and is new; whether it was kept."""
+        """Count a draft, and add it to the questions if it passed and is new; whether it was added."""
         new = False
         if draft is not None and reason == PASSED:
             new = not self._repeats(draft, kind)
@@ -308,7 +308,7 @@ class _Making:
         return new
 
     def _repeats(self, draft: QuestionDraft, kind: Kind) -> bool:
-        """Whether the same, or nearly the same, was asked before, in whatever kind; it is remembered."""
+        """Whether the set has the same question, or nearly the same, of any kind; the draft is remembered."""
         answer = plain_words(draft.answers[0])
         words = plain_words(draft.text)
         same = {words, f"{_NUMBER.sub('#', words)} → {answer}"}
@@ -317,13 +317,13 @@ class _Making:
             made_of = draft.path[:1] if kind.name == "moved" else sorted(draft.checked or (kind.name, *draft.path))
             same.add(f"{list(made_of)} → {answer if draft.checked else ''}")
             same |= {f"{kind.name} → {answer}"} if draft.parts else set()
-        said = frozenset(word for word in words.split() if word not in STOP)
+        content = frozenset(word for word in words.split() if word not in STOP)
         near = not draft.unanswerable and any(
-            len(said & other) >= NEAR * len(said | other) for other in self._same_answer.get(answer, ())
+            len(content & other) >= NEAR * len(content | other) for other in self._same_answer.get(answer, ())
         )
         repeats = near or bool(same & self._known)
         self._known |= same
-        self._same_answer.setdefault(answer, []).append(said)
+        self._same_answer.setdefault(answer, []).append(content)
         return repeats
 
     def shortfalls(self, kinds: list[Kind]) -> list[str]:

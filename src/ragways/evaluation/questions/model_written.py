@@ -87,7 +87,7 @@ async def entity(source: QuestionSource, random: Random) -> QuestionDraft:
     """From an entity: what it is joined to, and the text that names it."""
     drawn = node(source, random)
     support = naming(source, drawn, minimum=1)
-    structure = "\n".join((_said(drawn), *map(_stated, source.graph.triplets([drawn.id], SHOWN))))
+    structure = "\n".join((_described(drawn), *map(_stated, source.graph.triplets([drawn.id], SHOWN))))
     return await _of_structure(source, "node", structure, "", support, (drawn.id,))
 
 
@@ -95,11 +95,11 @@ async def relation(source: QuestionSource, random: Random) -> QuestionDraft:
     """From a relation: its ends, and the text that states it."""
     triplet, support = edge(source, random)
     ends = source.graph.entities([triplet.subject, triplet.object]).values()
-    structure = "\n".join((_stated(triplet), *map(_said, ends)))
+    structure = "\n".join((_stated(triplet), *map(_described, ends)))
     return await _of_structure(source, "edge", structure, "", support, (triplet.id,))
 
 
-def _said(entity: GraphEntity) -> str:
+def _described(entity: GraphEntity) -> str:
     """`radiation therapy (treatment): High-energy rays that kill cells.`"""
     return f"{entity.name} ({entity.type or 'entity'})" + (f": {entity.description}" if entity.description else "")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 
@@ -111,47 +112,66 @@ def definition(sentence: str) -> tuple[str, str, str, str] | None:
     return match["term"], match["name"], match["verb"], match["what"]
 
 
-def defined(source: QuestionSource) -> dict[str, tuple[str, str, str]]:
-    """Entities of the graph and subjects that a sentence defines: the name, the chunk and the first such sentence."""
-    found: dict[str, tuple[str, str, str]] = {}
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A sentence of a chunk that says what something is: `asked` is the question, `what` the answer."""
+
+    name: str
+    asked: str
+    what: str
+    chunk: str
+    sentence: str
+
+
+def described(source: QuestionSource, random: Random) -> QuestionDraft:
+    """What an entity is, by a sentence that begins with it and says so."""
+    known = source.once("definitions", lambda: _definitions(source))
+    if not known:
+        raise NothingToAsk
+    one = known[random.choice(list(known))]
+    support = (source.support_of(one.chunk, one.sentence),)
+    return QuestionDraft(one.asked, (one.what,), support, names=(one.name,), path=(fold(one.name),))
+
+
+def _definitions(source: QuestionSource) -> dict[str, Definition]:
+    """The first definition of each entity of the graph, and of what each document is about, by folded name."""
+    found: dict[str, Definition] = {}
     for text in source.texts.values():
         for piece in text.chunks:
             for sentence in source.sentences(piece.id):
                 parts = definition(sentence)
                 if parts is None or fold(parts[1]) in found or no_name(parts[1]):
                     continue
-                subject = source.facts.subjects.named(parts[1])
-                ids = source.graph.named(parts[1], 1) if subject is None else []
-                for entity in source.graph.entities(ids, described=False).values():
-                    if fold(entity.name) == fold(parts[1]) and nameable(source, entity) and tells(sentence, parts[1]):
-                        found[fold(parts[1])] = entity.name, piece.id, sentence
-                plain = subject is not None and not split_title(text.title)[1]
-                if plain and subject is not None and subject.id == text.id and (" " in subject.bare or subject.kind):
-                    found[fold(parts[1])] = subject.name, piece.id, sentence
+                name = _called(source, parts[1], text.id, sentence)
+                asked = _who_or_what(source, name, sentence, *parts) if name else ""
+                if asked:
+                    found[fold(parts[1])] = Definition(parts[1], asked, parts[3], piece.id, sentence)
     return dict(sorted(found.items()))
 
 
-def described(source: QuestionSource, random: Random) -> QuestionDraft:
-    """What an entity is, by a sentence that begins with it and says so."""
-    known = source.once("defined", lambda: defined(source))
-    if not known:
-        raise NothingToAsk
-    key = random.choice(list(known))
-    called, chunk, sentence = known[key]
-    parts = definition(sentence)
-    if parts is None:
-        raise NothingToAsk
-    term, name, verb, what = parts
+def _called(source: QuestionSource, name: str, document: str, sentence: str) -> str:
+    """What a sentence defines, as it is called: the subject of its document or an entity of the graph, else nothing."""
+    subject = source.facts.subjects.named(name)
+    if subject is not None:
+        plain = not split_title(subject.text.title)[1] and (" " in subject.bare or bool(subject.kind))
+        return subject.name if plain and subject.id == document else ""
+    entities = source.graph.entities(source.graph.named(name, 1), described=False).values()
+    entity = next((one for one in entities if fold(one.name) == fold(name) and nameable(source, one)), None)
+    return entity.name if entity is not None and tells(sentence, name) else ""
+
+
+def _who_or_what(source: QuestionSource, called: str, sentence: str, term: str, name: str, verb: str, what: str) -> str:
+    """`Who was Ada Holm?`, `What is a bone scan?`; nothing where it is not known whether it is a person."""
     kind = kind_of(source, name, sentence)
     if not kind and (name[1:] != name[1:].casefold() or re.search(r"\w(?:[eo]r|ist|ian|man|woman)\b", what)):
-        raise NothingToAsk  # who or what?
-    article = term[: len(term) - len(name)]
-    if source.facts.subjects.named(term) is not None or article == "The ":
-        asked = called if called.startswith(("the ", "The ")) else f"{article.lower()}{called}"
-    else:
-        asked = f"{article.lower()}{name.casefold() if called.islower() or (article and name[1:].islower()) else name}"
-    ask = f"Who {verb} {asked}?" if kind == "person" else ENTRIES["is"].replace("is", verb, 1).format(x=asked)
-    return QuestionDraft(ask, (what,), (source.support_of(chunk, sentence),), names=(name,), path=(key,))
+        return ""
+    article = term[: len(term) - len(name)].lower()
+    if called.startswith(("the ", "The ")):
+        article = ""
+    elif called.islower() or (article in ("a ", "an ") and name[1:].islower()):
+        called = name.casefold()
+    ask = "Who {verb} {x}?" if kind == "person" else ENTRIES["is"].replace("is", "{verb}", 1)
+    return ask.format(verb=verb, x=f"{article}{called}")
 
 
 def kind_of(source: QuestionSource, name: str, sentence: str) -> str:

@@ -1,4 +1,4 @@
-"""Verify, then filter: why a draft must not be kept, by rules, and by a model that answers it with and without help."""
+"""Verify, then filter: why a draft is left out, by rules, and by a model that answers it with and without the text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def leaks(draft: QuestionDraft) -> bool:
     """Whether the question holds all words of an accepted answer, or of the name that it begins with."""
     question = set(plain_words(draft.text).split())
     heads = () if draft.parts else (answer.split(",")[0] for answer in draft.answers)
-    return any(words <= question for said in (*draft.answers, *heads) if (words := set(_content(said))))
+    return any(words <= question for answer in (*draft.answers, *heads) if (words := set(_content(answer))))
 
 
 def grounded(draft: QuestionDraft) -> bool:
@@ -72,12 +72,12 @@ def stands(draft: QuestionDraft) -> bool:
     A short answer has to stand there with all its words, where the question does not list it. Of a longer one, every
     name and number has to, and most of the other words.
     """
-    held = _stems(" ".join(f"{one.title} {one.text}" for one in draft.support))
-    asked = _stems(draft.text)
+    stated = _stems(" ".join(f"{one.title} {one.text}" for one in draft.support))
+    named = _stems(draft.text)
     for answer in draft.answers:
         words = _content(answer)
         short = len(words) <= _SHORT
-        known = held | asked if draft.choice or not short else held
+        known = stated | named if draft.choice or not short else stated
         sure = words if short else plain_words(" ".join(_SURE.findall(answer))).split()
         if all(_stem(word) in known for word in sure) and (
             sum(_stem(word) in known for word in words) >= _MOST_WORDS * len(words)
@@ -145,7 +145,7 @@ def _padded(text: str) -> str:
 # By a model: it answers with the support, with parts of it, and with the book closed
 
 MOST_ASKED = 3
-"""Supporting chunks of which every part is asked for."""
+"""Supporting chunks up to which every part is tried alone."""
 FOUND = 8
 """Chunks, besides its own, from which a question that should have no answer is tried."""
 
@@ -186,22 +186,22 @@ async def _null(draft: QuestionDraft, source: QuestionSource) -> str:
     """It must stay unanswered even with what a search for it finds."""
     support = {one.chunk: one for one in (*draft.support, *await _search(draft.text, source))}
     given = GroundedInput(draft.text, passages(tuple(support.values())))
-    said = (await source.use.model.do(QUESTION_GROUNDED, given)).value
-    return "" if refuses(said) else ANSWERABLE
+    reply = (await source.use.model.do(QUESTION_GROUNDED, given)).value
+    return "" if refuses(reply) else ANSWERABLE
 
 
 async def _gives(draft: QuestionDraft, source: QuestionSource, support: Sequence[SupportingChunk]) -> bool:
     """Whether these passages alone lead to the answer."""
-    said = (await source.use.model.do(QUESTION_GROUNDED, GroundedInput(draft.text, passages(support)))).value
-    return await _same(draft, source, said)
+    reply = (await source.use.model.do(QUESTION_GROUNDED, GroundedInput(draft.text, passages(support)))).value
+    return await _same(draft, source, reply)
 
 
-async def _same(draft: QuestionDraft, source: QuestionSource, said: str) -> bool:
-    if refuses(said):
+async def _same(draft: QuestionDraft, source: QuestionSource, reply: str) -> bool:
+    if refuses(reply):
         return False
-    if any(plain_words(said) == plain_words(answer) for answer in draft.answers):
+    if any(plain_words(reply) == plain_words(answer) for answer in draft.answers):
         return True
-    given = SameInput(draft.text, expected=draft.answers[0], given=said)
+    given = SameInput(draft.text, expected=draft.answers[0], given=reply)
     return (await source.use.model.do(QUESTION_SAME, given)).value.same
 
 

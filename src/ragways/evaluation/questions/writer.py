@@ -6,7 +6,7 @@ Each function draws one question at random. `NothingToAsk` says that the draw ha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from random import Random
@@ -149,7 +149,7 @@ def _stated_in(source: QuestionSource, context: Sequence[SupportingChunk]) -> li
     return list(facts.values())
 
 
-def _reasoning(source: QuestionSource, facts: list[Fact]) -> Iterable[QuestionDraft]:
+def _reasoning(source: QuestionSource, facts: list[Fact]) -> Iterator[QuestionDraft]:
     """One of the facts, its subject described by another that leads to it."""
     leading = source.once("leading", lambda: grouped(source.facts.every, lambda fact: fact.leads_to))
     for fact in facts:
@@ -158,14 +158,14 @@ def _reasoning(source: QuestionSource, facts: list[Fact]) -> Iterable[QuestionDr
                 yield chained(source, (before, fact))
 
 
-def _comparative(source: QuestionSource, facts: list[Fact]) -> Iterable[QuestionDraft]:
+def _comparative(source: QuestionSource, facts: list[Fact]) -> Iterator[QuestionDraft]:
     pairs = list(combinations((fact for fact in facts if fact.relation.state), 2))[:_MAX_PAIRS]
     return filter(None, (_compared(source, *pair) for pair in pairs))
 
 
-_WAYS = {
-    "reasoning": lambda source, facts: iter(_reasoning(source, facts)),
-    "comparative": lambda source, facts: iter(_comparative(source, facts)),
+_WAYS: dict[str, Callable[[QuestionSource, list[Fact]], Iterator[QuestionDraft]]] = {
+    "reasoning": _reasoning,
+    "comparative": _comparative,
 }
 
 
