@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.evaluation.questions.facts import FactIndex
+from ragways.evaluation.questions.facts import FactIndex, facts_of
 from ragways.evaluation.questions.sentences import definition
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import date_of, of_field
@@ -43,7 +43,7 @@ BOX = "{{Infobox ship\n| name = Tern\n| builder = Hesk & Daughters\n| launched =
 def facts(tmp_path_factory: pytest.TempPathFactory) -> FactIndex:
     texts = {f"{title}.md": f"# {title}\n\n{text.format(x=title)}" for title, (text, _) in SENTENCES.items()}
     texts |= {"Tern.wiki": f"{BOX}'''Tern''' is a ship of Ness."}
-    return QuestionSource(resources(indexed(tmp_path_factory.mktemp("facts"), texts, LAYERS))).facts
+    return facts_of(QuestionSource(resources(indexed(tmp_path_factory.mktemp("facts"), texts, LAYERS))))
 
 
 LAYERS = frozenset({"vectors"})
@@ -129,6 +129,10 @@ def test_a_name_is_shown_with_what_its_title_says_it_is(tmp_path: Path):
     }
     index = indexed(tmp_path, texts, LAYERS)
     source = QuestionSource(resources(index))
-    assert {one.name for one in source.facts.subjects.all.values()} == {"the US band Brazza", "Blue Hour", "Loud Sky"}
-    assert not any(fact.value == "American" for fact in source.facts.every)
+    assert {one.name for one in facts_of(source).subjects.all.values()} == {
+        "the US band Brazza",
+        "Blue Hour",
+        "Loud Sky",
+    }
+    assert not any(fact.value == "American" for fact in facts_of(source).every)
     index.close()

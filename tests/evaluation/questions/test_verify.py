@@ -30,6 +30,7 @@ from ragways.evaluation.questions.draft import (
     SupportingChunk,
     null,
 )
+from ragways.evaluation.questions.facts import facts_of
 from ragways.evaluation.questions.sentences import summarised
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.writer import chained
@@ -56,7 +57,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> QuestionSource:
 
 
 def chain(source: QuestionSource, title: str, last: str) -> QuestionDraft:
-    chains = [c for row in source.facts.chains(2).values() for c in row]
+    chains = [c for row in facts_of(source).chains(2).values() for c in row]
     return chained(source, next(c for c in chains if c[0].subject.bare == title and c[-1].relation.name == last))
 
 
@@ -72,7 +73,7 @@ def test_rules(source: QuestionSource):
     assert verify.rule_fault(replace(good, support=lying), source) == NOT_GROUNDED
     # The mason's own document says what he designed and when he was born: one document suffices.
     assert verify.rule_fault(chain(source, "Old Mill", "birth date"), source) == SHORTCUT
-    two = next(fact for fact in source.facts.every if fact.subject.bare == "North Gate")
+    two = next(fact for fact in facts_of(source).every if fact.subject.bare == "North Gate")
     assert verify.rule_fault(chained(source, (two,)), source) == AMBIGUOUS
 
 
@@ -244,7 +245,7 @@ def test_no_part_of_a_chain_may_suffice(tmp_path: Path, extra: dict[str, str], r
     texts = {name: text.format(**{"opera": "", "ida": "", "quay": "", **extra}) for name, text in ROW.items()}
     index = indexed(tmp_path, texts, LAYERS)
     source = QuestionSource(resources(index))
-    draft = chained(source, next(c for row in source.facts.chains(3).values() for c in row))
+    draft = chained(source, next(c for row in facts_of(source).chains(3).values() for c in row))
     assert draft.text == "When was the town where the composer of Salt Opera was born founded?"
     assert verify.rule_fault(draft, source) == reason
     index.close()

@@ -16,6 +16,7 @@ import numpy as np
 
 from ragways.core.types import Piece
 from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
+from ragways.evaluation.questions.facts import facts_of
 from ragways.evaluation.questions.source import QuestionSource, document_of
 from ragways.layers.graph.names import STOP, fold, split_title
 from ragways.layers.protocols import Graph, GraphEntity, Triplet
@@ -61,7 +62,7 @@ def real(source: QuestionSource, entity: GraphEntity) -> bool:
     """Whether a question may be about an entity: it is no date, amount or junk. A title is no junk."""
     if entity.type in ("date", "quantity"):
         return False
-    return source.facts.subjects.named(entity.name) is not None or not no_name(split_title(entity.name)[0])
+    return facts_of(source).subjects.named(entity.name) is not None or not no_name(split_title(entity.name)[0])
 
 
 def node(source: QuestionSource, random: Random) -> GraphEntity:
@@ -102,7 +103,7 @@ def one_of_its_name(source: QuestionSource, entity: GraphEntity) -> bool:
     name = split_title(entity.name)[0]
     others = source.graph.entities([id for id in source.graph.named(name) if id != entity.id], described=False)
     alone = not any(fold(split_title(other.name)[0]) == fold(name) for other in others.values())
-    return alone and source.facts.subjects.rivals(name) <= 1
+    return alone and facts_of(source).subjects.rivals(name) <= 1
 
 
 def edge(source: QuestionSource, random: Random) -> tuple[Triplet, tuple[SupportingChunk, ...]]:

@@ -15,6 +15,7 @@ from random import Random
 
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.draft import AMBIGUOUS, NothingToAsk, QuestionDraft
+from ragways.evaluation.questions.facts import facts_of
 from ragways.evaluation.questions.sentences import definition, kind_of
 from ragways.evaluation.questions.source import CorpusText, QuestionSource, grouped
 from ragways.evaluation.questions.templates import ENTRIES
@@ -269,7 +270,7 @@ def _terms(source: QuestionSource, text: CorpusText, line: Line, start: int, end
         code = all(map(code_name, words))
         headed = {word.rstrip("s") for heading in (text.title, *line.section) for word in plain_words(heading).split()}
         plain = article in ("A ", "An ") and len(words) < 4 and words[-1].rstrip("s") in headed
-        known = source.facts.subjects.named(name) is not None or kind_of(source, name, sentence) == "person"
+        known = facts_of(source).subjects.named(name) is not None or kind_of(source, name, sentence) == "person"
         if (
             (code or proper or plain)
             and not known

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ragways.core import dates
 from ragways.core.types import title_name
 from ragways.evaluation.questions.source import CorpusText, QuestionSource, grouped
-from ragways.evaluation.questions.templates import RELATIONS, Relation, date_of, of_field
+from ragways.evaluation.questions.templates import RELATIONS, Wording, date_of, of_field
 from ragways.layers.graph.names import COARSE, coarse, fold, split_title, type_of_sentence
 
 LONGEST = 60
@@ -64,7 +64,7 @@ class Fact:
     """A value that chunk `chunk` states of a subject, in the words `quote`; `leads_to` is the document about it."""
 
     subject: Subject
-    relation: Relation
+    relation: Wording
     value: str
     quote: str
     chunk: str
@@ -198,7 +198,7 @@ class FactIndex:
             self._chains[hops] = dict(sorted(by_relation.items()))
         return self._chains[hops]
 
-    def _fact(self, subject: Subject, relation: Relation, value: str, quote: str, chunk: str) -> Fact | None:
+    def _fact(self, subject: Subject, relation: Wording, value: str, quote: str, chunk: str) -> Fact | None:
         """A fact, unless its value is too long, or the subject's own name."""
         value = value.strip(" ,.")
         if not value or value.endswith(("'s", "’s")) or len(value) > LONGEST or fold(value) == fold(subject.bare):
@@ -246,7 +246,7 @@ class FactIndex:
                                 yield fact
 
 
-def _stated(sentence: str, begin: int, kind: str) -> Iterator[tuple[Relation, str]]:
+def _stated(sentence: str, begin: int, kind: str) -> Iterator[tuple[Wording, str]]:
     """Relations and values that the words after a subject state, by the phrases of the templates."""
     joined = [(relation, end) for relation in RELATIONS.values() for phrase in relation.phrases
               if (end := _after_phrase(sentence, begin, phrase))]  # fmt: skip
@@ -274,6 +274,11 @@ def _after_phrase(sentence: str, begin: int, phrase: str) -> int:
     pattern = rf"{_BEFORE.pattern}{words[0]}{between}{''.join(f' {word}' for word in words[1:])}(?= )"
     match = re.compile(pattern).match(sentence, begin)
     return match.end() if match is not None else 0
+
+
+def facts_of(source: QuestionSource) -> FactIndex:
+    """The facts of the corpus, read once."""
+    return source.once("facts", lambda: FactIndex(source))
 
 
 def _agrees(fact: Fact, best: Fact) -> bool:

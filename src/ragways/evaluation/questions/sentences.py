@@ -22,6 +22,7 @@ from ragways.evaluation.questions.draws import (
     real,
     triplets,
 )
+from ragways.evaluation.questions.facts import facts_of
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import ENTRIES, LINKS, SUMMARIES
 from ragways.layers.graph.names import STOP, coarse, fold, split_title, type_of_sentence
@@ -68,7 +69,7 @@ def nameable(source: QuestionSource, entity: GraphEntity) -> bool:
     words.
     """
     name = split_title(entity.name)[0]
-    subject = source.facts.subjects.named(entity.name)
+    subject = facts_of(source).subjects.named(entity.name)
     if subject is not None:
         return " " in name or subject.kind in ("place", "person", "organization")
     if not real(source, entity) or " " not in name or name.startswith(("The ", "A ")) or name[-1].isdigit():
@@ -79,7 +80,7 @@ def nameable(source: QuestionSource, entity: GraphEntity) -> bool:
 
 def shown(source: QuestionSource, name: str, quote: str) -> str:
     """A name as questions write it, with the article that it has in the quote."""
-    subject = source.facts.subjects.named(name)
+    subject = facts_of(source).subjects.named(name)
     bare = subject.name if subject is not None else split_title(name)[0]
     article = re.search(rf"\b([Tt]he|[Aa]n?) {re.escape(bare)}(?=[,.;)]|$| (?:\(|[a-z]))", quote)
     usual = subject is None and article is not None and (bare.islower() or article[1].casefold() == "the")
@@ -151,7 +152,7 @@ def _definitions(source: QuestionSource) -> dict[str, Definition]:
 
 def _called(source: QuestionSource, name: str, document: str, sentence: str) -> str:
     """What a sentence defines, as it is called: the subject of its document or an entity of the graph, else nothing."""
-    subject = source.facts.subjects.named(name)
+    subject = facts_of(source).subjects.named(name)
     if subject is not None:
         plain = not split_title(subject.text.title)[1] and (" " in subject.bare or bool(subject.kind))
         return subject.name if plain and subject.id == document else ""
@@ -176,7 +177,7 @@ def _who_or_what(source: QuestionSource, called: str, sentence: str, term: str, 
 
 def kind_of(source: QuestionSource, name: str, sentence: str) -> str:
     """The kind of what a definition is about, as far as it is known: `person` is asked for by who."""
-    subject = source.facts.subjects.named(name)
+    subject = facts_of(source).subjects.named(name)
     known = subject.kind if subject is not None else ""
     return "person" if _LIVED.search(sentence) else known or coarse(type_of_sentence(sentence))
 
@@ -185,7 +186,7 @@ def summarised(source: QuestionSource, random: Random) -> QuestionDraft:
     """What several documents say about a well-connected entity."""
     entity = connected(source, random, nameable)
     name = split_title(entity.name)[0]
-    if name != entity.name or (source.facts.subjects.named(name) is None and entity.way.startswith("rules")):
+    if name != entity.name or (facts_of(source).subjects.named(name) is None and entity.way.startswith("rules")):
         raise NothingToAsk
     support = list[SupportingChunk]()
     for one in naming(source, entity):
@@ -269,7 +270,7 @@ def _find_joining(source: QuestionSource, triplet: Triplet) -> SupportingChunk |
     if len(pair) < 2 or not all(nameable(source, entity) for entity in pair):
         return None
     by_model = not all(entity.way.startswith("rules") for entity in pair)
-    if not by_model and not any(source.facts.subjects.named(entity.name) for entity in pair):
+    if not by_model and not any(facts_of(source).subjects.named(entity.name) for entity in pair):
         return None  # rules take names by their capitals: of neither more is known
     folded = [f" {fold(name)} " for name in names]
     if folded[0] in folded[1] or folded[1] in folded[0] or folded[0].split()[0] == folded[1].split()[0]:

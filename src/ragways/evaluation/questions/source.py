@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.types import Document, Piece
@@ -16,9 +16,6 @@ from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.layers.protocols import Graph, GraphEntity
 from ragways.retrieval.resources import Resources
-
-if TYPE_CHECKING:
-    from ragways.evaluation.questions.facts import FactIndex
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -126,12 +123,6 @@ class QuestionSource:
                 pieces = self.index.pieces(chunks[id]).values()
                 texts[id] = CorpusText(id, document, tuple(sorted(pieces, key=lambda p: (p.start, p.end, p.id))))
         return texts
-
-    @cached_property
-    def facts(self) -> FactIndex:
-        from ragways.evaluation.questions.facts import FactIndex
-
-        return FactIndex(self)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What is made of the whole corpus and needed again."""

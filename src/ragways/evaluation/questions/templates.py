@@ -13,7 +13,7 @@ Sort = Literal["person", "place", "date", "value"]
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Wording:
     """How a relation of `{x}` is asked for.
 
     `describe` names the value without saying it, for questions over several hops. `state` is what is true of `{x}`,
@@ -30,15 +30,15 @@ class Relation:
     cues: tuple[str, ...] = ()
 
 
-def _agent(name: str, past: str, *cues: str, done: str = "", also: tuple[str, ...] = ()) -> Relation:
+def _agent(name: str, past: str, *cues: str, done: str = "", also: tuple[str, ...] = ()) -> Wording:
     done = done or past
     phrases = tuple(f"{word} by" for word in (done, *also))
-    return Relation(name, f"Who {past} {{x}}?", "person", f"the {name} of {{x}}", f"was {done} by {{v}}", phrases, cues)
+    return Wording(name, f"Who {past} {{x}}?", "person", f"the {name} of {{x}}", f"was {done} by {{v}}", phrases, cues)
 
 
-def _relative(name: str, *cues: str) -> Relation:
+def _relative(name: str, *cues: str) -> Wording:
     phrases = ("married to", "the husband of", "the wife of") if name == "spouse" else ()
-    return Relation(name, f"Who was the {name} of {{x}}?", "person", f"the {name} of {{x}}", "", phrases, cues)
+    return Wording(name, f"Who was the {name} of {{x}}?", "person", f"the {name} of {{x}}", "", phrases, cues)
 
 
 _DEATH = ("died", "death", "dead", "kill", "murder", "execut", "assassin", "drown", "fell")
@@ -69,19 +69,19 @@ _RELATIONS = (
     _relative("father", "father", *_CHILD),
     _relative("mother", "mother", *_CHILD),
     _relative("spouse", "marri", "wife", "husband", "spous", "widow", "wed", "consort", "partner"),
-    Relation("birth date", "When was {x} born?", "date", "", "was born {v}", ("born", "born in", "born on"),
+    Wording("birth date", "When was {x} born?", "date", "", "was born {v}", ("born", "born in", "born on"),
              ("born", "birth")),
-    Relation("birth place", "Where was {x} born?", "place", "the place where {x} was born", "was born in {v}",
+    Wording("birth place", "Where was {x} born?", "place", "the place where {x} was born", "was born in {v}",
              ("born in", "born at"), ("born", "birth", "native", "from")),
-    Relation("death date", "When did {x} die?", "date", "", "died {v}", ("died in", "died on"), _DEATH),
-    Relation("death place", "Where did {x} die?", "place", "the place where {x} died", "died in {v}",
+    Wording("death date", "When did {x} die?", "date", "", "died {v}", ("died in", "died on"), _DEATH),
+    Wording("death place", "Where did {x} die?", "place", "the place where {x} died", "died in {v}",
              ("died in", "died at"), _DEATH),
-    Relation("location", "Where is {x}?", "place", "the place where {x} is", "", ("located in", "situated in")),
-    Relation("event place", "Where did {x} take place?", "place", "the place where {x} took place"),
-    Relation("headquarters", "Where are the headquarters of {x}?", "place", "", "", ("based in", "headquartered in")),
-    Relation("date", "When did {x} take place?", "date"),
-    Relation("occupation", "What was the occupation of {x}?", "value"),
-    *(Relation(f"{done} date", f"When was {{x}} {done}?", "date", "", f"was {done} {{v}}", (f"{done} in", f"{done} on"),
+    Wording("location", "Where is {x}?", "place", "the place where {x} is", "", ("located in", "situated in")),
+    Wording("event place", "Where did {x} take place?", "place", "the place where {x} took place"),
+    Wording("headquarters", "Where are the headquarters of {x}?", "place", "", "", ("based in", "headquartered in")),
+    Wording("date", "When did {x} take place?", "date"),
+    Wording("occupation", "What was the occupation of {x}?", "value"),
+    *(Wording(f"{done} date", f"When was {{x}} {done}?", "date", "", f"was {done} {{v}}", (f"{done} in", f"{done} on"),
                (done.split()[-1][:5],)) for done in _DATED),
 )  # fmt: skip
 RELATIONS = {relation.name: relation for relation in _RELATIONS}
@@ -114,7 +114,7 @@ def date_of(value: str) -> dates.PartialDate | None:
     return date if date is not None and (date.month or 1000 <= date.year < 2100) else None
 
 
-def of_field(key: str, value: str, kind: str = "") -> Relation | None:
+def of_field(key: str, value: str, kind: str = "") -> Wording | None:
     """The relation that a field of a box, a column of a table or a predicate states.
 
     `kind` is the kind of the document about its value, if there is one.
@@ -128,7 +128,7 @@ def of_field(key: str, value: str, kind: str = "") -> Relation | None:
     holder = _HOLDERS.fullmatch(name)
     if holder is not None:
         on = "on" if holder[1] else "in"
-        return Relation(name, f"{on.capitalize()} which {name} is {{x}}?", "place", f"the {name} {on} which {{x}} is")
+        return Wording(name, f"{on.capitalize()} which {name} is {{x}}?", "place", f"the {name} {on} which {{x}} is")
     if len(value) < 2 and not value.isdigit():
         return None
     if value[:1].isdigit():
@@ -139,10 +139,10 @@ def of_field(key: str, value: str, kind: str = "") -> Relation | None:
     sort: Sort = "person" if kind == "person" else "value"
     ask = f"{who} {'was' if kind == 'person' else 'is'} the {name} of {{x}}?"
     cues = (name.rpartition(" ")[2][:5],) if name not in _OTHERWISE else ()
-    return Relation(name, ask, sort, f"the {name} of {{x}}" if kind else "", cues=cues)
+    return Wording(name, ask, sort, f"the {name} of {{x}}" if kind else "", cues=cues)
 
 
-def _measured(name: str) -> Relation | None:
+def _measured(name: str) -> Wording | None:
     """`population 1981`, `area km2`, `pages`: what a number is asked for by."""
     match = _NUMBER.fullmatch(name)
     if match is None or match[1].endswith("ed") or set(match[1].split()) & _SKIPPED:
@@ -154,4 +154,4 @@ def _measured(name: str) -> Relation | None:
         ask = f"what {'was' if year else 'is'} the {what} of {{x}}?"
     within = " and ".join(f"in {part}" for part in (year, unit and unit.replace("2", "²")) if part)
     # At the end they would be read with whatever `x` is described by.
-    return Relation(name, f"{within}, {ask}"[0].upper() + f"{within}, {ask}"[1:] if within else f"W{ask[1:]}", "value")
+    return Wording(name, f"{within}, {ask}"[0].upper() + f"{within}, {ask}"[1:] if within else f"W{ask[1:]}", "value")

@@ -19,7 +19,7 @@ from ragways.evaluation.questions.draft import (
     QuestionDraft,
     SupportingChunk,
 )
-from ragways.evaluation.questions.facts import Fact
+from ragways.evaluation.questions.facts import Fact, facts_of
 from ragways.evaluation.questions.model_written import passages
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.layers.graph.names import STOP
@@ -42,7 +42,7 @@ def rule_fault(draft: QuestionDraft, source: QuestionSource) -> str:
         return LEAK
     if not grounded(draft):
         return NOT_GROUNDED
-    if any(id not in source.facts.sure for id in draft.checked):
+    if any(id not in facts_of(source).sure for id in draft.checked):
         return AMBIGUOUS
     if draft.multi_hop and shortcut(draft, source):
         return SHORTCUT
@@ -114,7 +114,7 @@ def shortcut(draft: QuestionDraft, source: QuestionSource) -> bool:
     """
     if not draft.choice and any(source.having(*draft.names, answer) for answer in draft.answers):
         return True
-    facts = [source.facts.by_id[id] for id in draft.checked]
+    facts = [facts_of(source).by_id[id] for id in draft.checked]
     for one in draft.support:
         text = _padded(f"{one.title} {one.text}")
         begun = [_padded(fact.subject.bare) in text for fact in facts]
@@ -129,7 +129,7 @@ def shortcut(draft: QuestionDraft, source: QuestionSource) -> bool:
 
 def _forms(fact: Fact, source: QuestionSource) -> tuple[str, ...]:
     """What texts may call the value of a fact: as it is written, or by the name of the document about it."""
-    led = source.facts.subjects.all.get(fact.leads_to)
+    led = facts_of(source).subjects.all.get(fact.leads_to)
     return (*fact.answers, *([led.bare] if led is not None else []))
 
 

@@ -14,9 +14,9 @@ from random import Random
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk, null
 from ragways.evaluation.questions.draws import Grouping
-from ragways.evaluation.questions.facts import Chain, Fact, Subject, written_forms
+from ragways.evaluation.questions.facts import Chain, Fact, Subject, facts_of, written_forms
 from ragways.evaluation.questions.source import QuestionSource, drawn_ways, grouped
-from ragways.evaluation.questions.templates import RELATIONS, Relation, date_of
+from ragways.evaluation.questions.templates import RELATIONS, Wording, date_of
 from ragways.layers.graph.names import COARSE, split_title
 
 _PLACES = frozenset(("town", "city", "village", "island", "country", "county", "district", "region", "province"))
@@ -33,7 +33,7 @@ _LOOSE_TYPES = frozenset({"series", "record", "single", "show", "map", "sequence
 
 def factual(source: QuestionSource, random: Random) -> QuestionDraft:
     """A fact of a random chunk."""
-    facts = source.facts.in_chunk.get(source.chunk(random).id, [])
+    facts = facts_of(source).in_chunk.get(source.chunk(random).id, [])
     if not facts:
         raise NothingToAsk
     return chained(source, (random.choice(facts),))
@@ -43,7 +43,7 @@ def reasoning(hops: int) -> Callable[[QuestionSource, Random], QuestionDraft]:
     """A drafter of questions over so many documents: a random chain, the same chance for every row of relations."""
 
     def draft(source: QuestionSource, random: Random) -> QuestionDraft:
-        chains = source.facts.chains(hops)
+        chains = facts_of(source).chains(hops)
         if not chains:
             raise NothingToAsk
         return chained(source, random.choice(chains[random.choice(list(chains))]))
@@ -62,7 +62,7 @@ def chained(source: QuestionSource, chain: Chain) -> QuestionDraft:
 
 def _describe(source: QuestionSource, fact: Fact, subject: str) -> str:
     """The value of a fact without its name: `the town where Jorun Askeby was born`."""
-    led = source.facts.subjects.all.get(fact.leads_to)
+    led = facts_of(source).subjects.all.get(fact.leads_to)
     described = fact.relation.describe.format(x=subject)
     if led is not None and led.type in _PLACES:
         return described.replace("the place where ", f"the {led.type} where ", 1)
@@ -92,7 +92,7 @@ def _draft(
 def comparison(source: QuestionSource, random: Random) -> QuestionDraft:
     """Two subjects of one type and the same sort of date: which came first?"""
     dated = source.once("comparable", lambda: [
-        facts for _, facts in sorted(source.facts.stating.items())
+        facts for _, facts in sorted(facts_of(source).stating.items())
         if len(facts) > 1 and facts[0].relation.sort == "date" and facts[0].relation.state
     ])  # fmt: skip
     draft = _compared(source, *random.sample(random.choice(dated), 2)) if dated else None
@@ -144,14 +144,14 @@ def _stated_in(source: QuestionSource, context: Sequence[SupportingChunk]) -> li
     facts: dict[str, Fact] = {}
     for support in context:
         words = f" {plain_words(support.quote or support.text)} "
-        stated = source.facts.in_chunk.get(support.chunk, ())
+        stated = facts_of(source).in_chunk.get(support.chunk, ())
         facts |= {fact.id: fact for fact in stated if f" {plain_words(fact.quote)} " in words}
     return list(facts.values())
 
 
 def _reasoning(source: QuestionSource, facts: list[Fact]) -> Iterator[QuestionDraft]:
     """One of the facts, its subject described by another that leads to it."""
-    leading = source.once("leading", lambda: grouped(source.facts.every, lambda fact: fact.leads_to))
+    leading = source.once("leading", lambda: grouped(facts_of(source).every, lambda fact: fact.leads_to))
     for fact in facts:
         for before in leading.get(fact.subject.id, []):
             if before.document != fact.document and before.subject.id != fact.leads_to:
@@ -189,14 +189,14 @@ def _state(fact: Fact) -> str:
 
 def swapped(source: QuestionSource, random: Random) -> QuestionDraft:
     """A fact asked of another subject of the same type, of which nothing of the sort is stated."""
-    stating = {name: facts for name, facts in sorted(source.facts.stating.items()) if facts[0].relation.cues}
+    stating = {name: facts for name, facts in sorted(facts_of(source).stating.items()) if facts[0].relation.cues}
     if not stating:
         raise NothingToAsk
     fact = random.choice(stating[random.choice(list(stating))])
     if not fact.subject.kind or fact.subject.type in _LOOSE_TYPES:
         raise NothingToAsk
     groups = source.once("groups", lambda: grouped(
-        source.facts.subjects.all.values(), lambda subject: (subject.group, subject.kind)
+        facts_of(source).subjects.all.values(), lambda subject: (subject.group, subject.kind)
     ))  # fmt: skip
     same = [one for one in groups[fact.subject.group, fact.subject.kind] if one.id != fact.subject.id]
     for subject in (random.choice(same) for _ in range(_TRIES if same else 0)):
@@ -210,18 +210,18 @@ def swapped(source: QuestionSource, random: Random) -> QuestionDraft:
 def removed(source: QuestionSource, random: Random) -> QuestionDraft:
     """A chain whose last fact is missing: the bridge is in the corpus, what is asked of it is not."""
     bridges = source.once("bridges", lambda: [
-        fact for fact in source.facts.every
-        if fact.relation.describe and " " in fact.value and fact.id in source.facts.sure
+        fact for fact in facts_of(source).every
+        if fact.relation.describe and " " in fact.value and fact.id in facts_of(source).sure
     ])  # fmt: skip
     for fact in (random.choice(bridges) for _ in range(_TRIES if bridges else 0)):
-        led = source.facts.subjects.all.get(fact.leads_to)
+        led = facts_of(source).subjects.all.get(fact.leads_to)
         if led is None and (fact.relation.sort != "person" or not fact.relation.cues):
             continue  # a firm may publish, and has no mother
         if led is None or led.kind == "person":
             relation = RELATIONS[random.choice(_OF_PEOPLE)]
         else:
-            relation = random.choice(source.facts.stating[random.choice(sorted(source.facts.stating))]).relation
-            if not any(one.subject.group == led.group for one in source.facts.stating[relation.name]):
+            relation = random.choice(facts_of(source).stating[random.choice(sorted(facts_of(source).stating))]).relation
+            if not any(one.subject.group == led.group for one in facts_of(source).stating[relation.name]):
                 continue
         names = (fact.value, fact.value.split(",")[0], *([led.bare] if led is not None else []))
         if relation.cues and all(_silent(source, fact.leads_to, relation, name) for name in names):
@@ -234,7 +234,7 @@ def removed(source: QuestionSource, random: Random) -> QuestionDraft:
 def moved(source: QuestionSource, random: Random) -> QuestionDraft:
     """A true statement with another date, which no document has, or no document with a word for what happened."""
     stating = {
-        n: f for n, f in sorted(source.facts.stating.items()) if f[0].relation.sort == "date" and f[0].relation.cues
+        n: f for n, f in sorted(facts_of(source).stating.items()) if f[0].relation.sort == "date" and f[0].relation.cues
     }
     for _ in range(_TRIES if stating else 0):
         facts = stating[random.choice(list(stating))]
@@ -257,9 +257,9 @@ def moved(source: QuestionSource, random: Random) -> QuestionDraft:
     raise NothingToAsk
 
 
-def _silent(source: QuestionSource, id: str, relation: Relation, name: str) -> bool:
+def _silent(source: QuestionSource, id: str, relation: Wording, name: str) -> bool:
     """Whether nothing of the sort is stated of a name. A date may stand without a word: `Ada Holm (1770–1841)`."""
-    if any(fact.relation.name == relation.name for fact in source.facts.about.get(id, ())):
+    if any(fact.relation.name == relation.name for fact in facts_of(source).about.get(id, ())):
         return False
     if source.having(split_title(name)[0], beginning=relation.cues):
         return False
