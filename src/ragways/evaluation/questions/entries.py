@@ -270,7 +270,11 @@ def _terms(source: QuestionSource, text: CorpusText, line: Line, start: int, end
         code = all(map(code_name, words))
         headed = {word.rstrip("s") for heading in (text.title, *line.section) for word in plain_words(heading).split()}
         plain = article in ("A ", "An ") and len(words) < 4 and words[-1].rstrip("s") in headed
-        known = facts_of(source).subjects.named(name) is not None or kind_of(source, name, sentence) == "person"
+        known = (
+            text.title.startswith(f"{name},")
+            or facts_of(source).subjects.named(name) is not None
+            or kind_of(source, name, sentence) == "person"
+        )
         if (
             (code or proper or plain)
             and not known

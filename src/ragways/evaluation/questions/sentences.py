@@ -156,6 +156,8 @@ def _called(source: QuestionSource, name: str, document: str, sentence: str) -> 
     if subject is not None:
         plain = not split_title(subject.text.title)[1] and (" " in subject.bare or bool(subject.kind))
         return subject.name if plain and subject.id == document else ""
+    if source.texts[document].title.startswith(f"{name},"):
+        return ""  # `North Bend, West Virginia`: there are others
     entities = source.graph.entities(source.graph.named(name, 1), described=False).values()
     entity = next((one for one in entities if fold(one.name) == fold(name) and nameable(source, one)), None)
     return entity.name if entity is not None and tells(sentence, name) else ""
@@ -279,10 +281,17 @@ def _find_joining(source: QuestionSource, triplet: Triplet) -> SupportingChunk |
         return None
     for chunk in source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:5]:
         for sentence in source.sentences(chunk):
-            renamed = any(f"known as {name}" in sentence for name in names)
-            if not renamed and any(tells(sentence, name, other) for name, other in (names, names[::-1])):
+            if not any(_renamed_or_cut(sentence, name) for name in names) and any(
+                tells(sentence, name, other) for name, other in (names, names[::-1])
+            ):
                 return source.support_of(chunk, sentence)
     return None
+
+
+def _renamed_or_cut(sentence: str, name: str) -> bool:
+    """Whether a sentence gives a name as another name of something, or goes on with it: `Springer Science+Business`."""
+    renamed = re.search(rf"\b(?:known as|called|formerly) {re.escape(name)}", sentence)
+    return bool(renamed or re.search(rf"\b{re.escape(name)}(?:[+&-]| [^\W\d_a-z])", sentence))
 
 
 def _from_sentences(
