@@ -254,7 +254,7 @@ def _links(source: QuestionSource, centre: str, others: list[str]) -> Iterator[t
 
 
 def _link(source: QuestionSource, centre: str, other: str) -> tuple[str, SupportingChunk] | None:
-    for triplet in source.graph.induced([centre, other], 3):
+    for triplet in source.graph.triplets([centre, other], 3, induced=True):
         support = _joining(source, triplet)
         if support is not None:
             return triplet.object_name if triplet.subject == centre else triplet.subject_name, support
