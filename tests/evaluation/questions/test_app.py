@@ -46,7 +46,7 @@ def test_a_set_from_the_command_line(command, tmp_path: Path):
     assert data["files"] == ["again.jsonl", "again.about.json"]
 
 
-def test_a_kind_that_is_not_there_is_said_before_the_index_is_opened(command):
-    done = command("--out", "x.jsonl", "--kinds", "factal", "--settings", "nowhere.toml")
+def test_an_unknown_kind_is_an_error(command):
+    done = command("--out", "x.jsonl", "--kinds", "factal")
     assert isinstance(done.exception, UsageError)
     assert "did you mean factual?" in str(done.exception)
