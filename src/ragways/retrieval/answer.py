@@ -74,14 +74,14 @@ def answer(
     where the reader answers.
     """
     native, short = prompt if use.prompts == "native" else None, use.prompts == "short"
-    wishes = replace(use.wishes, style="") if short else use.wishes
-    task = wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
 
     async def run(evidence: Evidence) -> Answer:
         if is_retrieval_only():
             return _abstain(evidence, "retrieval only")
         if not evidence.items:
             return _abstain(evidence, "no evidence")
+        wishes = replace(use.wishes, style="") if short else use.wishes
+        task = wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
         passages = tuple(
             _passage(hit, spans, origin) for (hit, origin, _), spans in zip(evidence.described(), places, strict=True)

@@ -17,7 +17,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import count
+from functools import reduce
+from operator import or_
 from typing import Annotated
 
 from pydantic import Field
@@ -148,21 +149,13 @@ class _Groups:
         counts, alike = (one.bit_count(), other.bit_count()), self._settings.alike
         # Shared words are this share of all words of the two.
         enough = alike / (1 + alike) * sum(counts) - _ROUNDING
-        return min(counts) >= FEWEST and (one & other).bit_count() >= enough
+        return min(counts) >= max(FEWEST, enough) and (one & other).bit_count() >= enough
 
 
 def _bits(texts: Sequence[set[str]]) -> list[int]:
     """Each text with a bit set for each of its words."""
-    numbers = dict(zip(set().union(*texts), count(), strict=False))
-    size = len(numbers) // 8 + 1
-    found = []
-    for words in texts:
-        bits = bytearray(size)
-        for word in words:
-            number = numbers[word]
-            bits[number >> 3] |= 1 << (number & 7)
-        found.append(int.from_bytes(bits, "little"))
-    return found
+    bits = {word: 1 << number for number, word in enumerate(set().union(*texts))}
+    return [reduce(or_, map(bits.__getitem__, words), 0) for words in texts]
 
 
 _ROUNDING = 1e-9
