@@ -38,7 +38,7 @@ from ragways.evaluation.metrics import Cut  # noqa: E402
 from ragways.evaluation.question import Question, plain_words, squad_normal  # noqa: E402
 from ragways.models.call import Call, Reply  # noqa: E402
 from ragways.models.client import ModelClient  # noqa: E402
-from ragways.retrieval import beside_model  # noqa: E402
+from ragways.retrieval import reader as beside_model  # noqa: E402
 from ragways.retrieval.ask import Result, ask  # noqa: E402
 from ragways.settings import read_settings  # noqa: E402
 

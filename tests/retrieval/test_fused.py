@@ -12,7 +12,7 @@ from ragways.core.types import Query
 from ragways.index.build import remove
 from ragways.index.open import Index
 from ragways.retrieval.fused import FUSED as PARADIGM
-from ragways.retrieval.graph_pieces import EntityScores, GraphWalk
+from ragways.retrieval.knowledge_graph import EntityScores, GraphWalk
 from ragways.retrieval.pagerank import linked
 from tests.retrieval.graph_corpus import HOPS, TWO, asked, falls, ids, indexed, resources, step
 

@@ -14,8 +14,7 @@ from ragways.core.types import Query
 from ragways.index.build import remove
 from ragways.index.open import Index
 from ragways.layers.graph import read
-from ragways.retrieval.graph_pieces import EntityScores
-from ragways.retrieval.knowledge_graph import Likeness, Seeds, link_entities, matching
+from ragways.retrieval.knowledge_graph import EntityScores, Likeness, Seeds, link_entities, matching
 from ragways.retrieval.pagerank import GRAPH_PPR as PARADIGM
 from ragways.retrieval.pagerank import HYBRID, spread
 from ragways.retrieval.paradigm import Paradigm

@@ -13,16 +13,18 @@ from hypothesis import strategies as st
 from ragways.core.types import Hit, Piece, Query
 from ragways.index.build import remove
 from ragways.index.open import Index
-from ragways.retrieval.graph_pieces import (
+from ragways.retrieval.knowledge_graph import (
+    KG,
+    Likeness,
     by_date,
     cut,
     entity_pieces,
     in_turn,
     interleaved,
+    matching,
     temporal,
     triplet_pieces,
 )
-from ragways.retrieval.knowledge_graph import KG, Likeness, matching
 from ragways.retrieval.light import LIGHT
 from ragways.retrieval.pagerank import FAST_GRAPH, GRAPH_PPR, HYBRID
 from ragways.retrieval.paradigm import Paradigm

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -18,8 +19,10 @@ from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BU
 from ragways.models.embed import reads
 from ragways.models.task import Outcome, Task
 from ragways.reading.answers import USUAL, Reach
-from ragways.retrieval.beside_model import ORDERED_BY, checked, read_first, reader_for
+from ragways.retrieval.paradigm import Strategy, Tokens
+from ragways.retrieval.reader import ORDERED_BY, checked, read_first, reader_for
 from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import pack
 from ragways.tasks.answers import (
     ANSWER,
     NATIVE,
@@ -119,6 +122,24 @@ def answer(
         return checked(replace(given_answer, error=error, **how), against)
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
+
+
+def answered(
+    step: Callable[..., Step[Query, Hits]], prompt: Native | None = None, *, tokens: int = 8000
+) -> Callable[..., Strategy]:
+    """The builder of a paradigm that is one step: its hits, as many as fit `tokens`, and an answer from them. Its
+    settings are those of the step, and `tokens`.
+    """
+
+    def build(use: Resources, *, tokens: int = tokens, **settings: object) -> Strategy:
+        return step(use, **settings) >> pack(use, tokens) >> answer(use, prompt)
+
+    signature = inspect.signature(step, eval_str=True)
+    budget = inspect.Parameter("tokens", inspect.Parameter.KEYWORD_ONLY, default=tokens, annotation=Tokens)
+    build.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), budget], return_annotation=Strategy
+    )
+    return build
 
 
 def _extractor(use: Resources, question: str, reach: Reach) -> Extractor:

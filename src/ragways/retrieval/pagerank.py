@@ -14,18 +14,19 @@ from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.layers.protocols import Triplet
 from ragways.retrieval.answer import answer
-from ragways.retrieval.graph_pieces import (
+from ragways.retrieval.knowledge_graph import (
     EntityScores,
     GraphWalk,
+    Seeds,
     by_date,
     entity_pieces,
     hits_of,
     interleaved,
+    link_entities,
     rounded,
     said,
     triplet_pieces,
 )
-from ragways.retrieval.knowledge_graph import Seeds, link_entities
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack, scored_hits

@@ -9,8 +9,9 @@ from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
 from ragways.layers.layer import Scored
 from ragways.models.embed import reads
-from ragways.retrieval.beside_model import ordered
 from ragways.retrieval.guard import guarded
+from ragways.retrieval.paradigm import Count
+from ragways.retrieval.reader import ordered
 from ragways.retrieval.resources import Resources
 
 
@@ -30,7 +31,7 @@ def dense(use: Resources, *, k: int = 10, minimum: float = -1.0, beside: bool = 
     return Step("dense", run, k=k, minimum=minimum)
 
 
-def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:
+def words(use: Resources, *, k: Count = 10) -> Step[Query, Hits]:
     """The k chunks that match the question's words best (BM25)."""
 
     async def run(query: Query) -> Hits:

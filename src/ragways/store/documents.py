@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ragways.core.types import Document, Infobox, Link, Origin, Piece
+from ragways.store.articles import StoredArticles
 from ragways.store.origin import OriginFinder, SectionRow, unpacked
 from ragways.store.sentences import sentence_rows, sentences_of
 from ragways.store.store import Store, check_text, number_of, path_of
@@ -172,6 +173,11 @@ class StoredDocuments:
             self._places -= self._finders.popitem(last=False)[1].size
         return found
 
+    @property
+    def articles(self) -> StoredArticles:
+        """Articles by title, their parts and their links."""
+        return StoredArticles(self.store.db)
+
     def article(self, number: int) -> tuple[str, str, str]:
         """Title, text and date of a document."""
         article = self._read([number])[number]
@@ -200,12 +206,12 @@ class StoredDocuments:
             for number, path, start, end, tokens in self._rows(columns, "chunks", "document", missing):
                 chunks[number][path] = start, end, tokens
             columns = (
-                "number, crc, key, title, text, coalesce(metadata ->> '$.date', ''), "
+                "number, key, title, text, crc, coalesce(metadata ->> '$.date', ''), "
                 "coalesce(metadata ->> '$.url', ''), places"
             )
-            for number, crc, key, title, text, *rest in self._rows(columns, "documents", "number", missing):
+            for number, key, title, text, crc, date, url, places in self._rows(columns, "documents", "number", missing):
                 check_text(self.store.path, key, text, crc)
-                found[number] = _Article(f"article:{number}", key, title, text, *rest, chunks[number])
+                found[number] = _Article(f"article:{number}", key, title, text, date, url, places, chunks[number])
                 self._remember(number, found[number])
         return found
 

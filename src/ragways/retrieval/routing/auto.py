@@ -22,9 +22,9 @@ from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.reading.answers import IN_ORDER, USUAL
 from ragways.retrieval.answer import answer, is_retrieval_only
-from ragways.retrieval.evidence import affordable
 from ragways.retrieval.fused import FUSED
 from ragways.retrieval.paradigm import Paradigm, Strategy, Tokens, parse_variant
+from ragways.retrieval.reader import affordable
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.routing.features import FEATURES, all_features
 from ragways.retrieval.routing.look import Look, cut, look
