@@ -69,10 +69,10 @@ def is_retrieval_only() -> bool:
 def answer(
     use: Resources, prompt: Native | None = None, *, stream: bool = True, reach: Reach = USUAL
 ) -> Step[Evidence, Answer]:
-    """Say what the evidence says, or that it does not say it.
+    """Answer from the evidence, or abstain where it has no answer.
 
-    `prompt` is the paradigm's own way of asking for the answer, taken where the settings choose native prompts. Short
-    prompts ask for the words of an abstention, so that those words are one.
+    `prompt` is the paradigm's own prompt, used where the settings choose native prompts. With short prompts, the words
+    of an abstention in a reply are an abstention.
     `stream`: whether the text may be passed on while it is written (see `core/stream.py`). `reach`: how much is read
     where the reader answers.
     """
@@ -255,6 +255,6 @@ def citation(use: Resources, sentence: int, piece: Piece, span: tuple[int, int],
 
 
 def word_overlap(wanted: set[str], sentence: str) -> float:
-    """How many of the wanted words a sentence holds, less for a long one."""
+    """How many of the wanted words a sentence has, divided by its length."""
     held = set(terms(sentence))
     return len(wanted & held) / (len(held) + 5)

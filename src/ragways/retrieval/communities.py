@@ -133,7 +133,7 @@ def _fitting(communities: Sequence[Community], tokens: int) -> list[Community]:
 
 
 def _batches(chosen: Sequence[Chosen], tokens: int, seed: int) -> list[list[Chosen]]:
-    """Shuffled, so that no batch holds only what is like itself. A report larger than a batch has one of its own."""
+    """Shuffled, so that each batch is mixed. A report larger than a batch gets a batch of its own."""
     shuffled = sorted(chosen, key=lambda one: one.community.id)
     random.Random(seed).shuffle(shuffled)  # noqa: S311 - a fixed order is what is wanted
     batches: list[list[Chosen]] = []
@@ -193,7 +193,7 @@ def _hit(point: RatedPoint, batch: Sequence[Chosen], note: str) -> Hit:
 
 
 def _with_ranks(hits: Hits) -> Hits:
-    """Every hit says its rank in the list that it now stands in."""
+    """The hits, with `found` giving their ranks in this list."""
     return Hits(
         hits.query,
         tuple(
@@ -231,8 +231,8 @@ def surroundings(
 ) -> Step[Query, Hits]:
     """Source chunks, relations and reports of the entities nearest the question.
 
-    `chunks`, `relations` and `reports` are shares of the tokens. They hold at every length of the list, not at one
-    budget alone: so a larger budget keeps all that a smaller one had. `named`: entities that the question names count
+    `chunks`, `relations` and `reports` are shares of the tokens. They apply at every length of the list, so a larger
+    budget keeps all that a smaller one had. `named`: entities that the question names count
     as well as those nearest it by description.
     """
     shares = {"chunk": chunks, "triplet": relations, "report": reports}

@@ -1,4 +1,4 @@
-"""Ours: words, meaning and the graph together, with no model before the answer.
+"""The paradigm `fused`: words, meaning and the graph together, with no model before the answer.
 
 Three lists are joined by weighted rank; from the best of that, bridges are followed to passages the question does not
 resemble, and a small trained model puts all in order (what it looks at stands below). Then the reader looks
@@ -75,8 +75,8 @@ _SHORT = 4  # letters below which a word must begin a word of the text: `war` is
 class Cover:
     """The words of a question, and how much each weighs.
 
-    A word weighs the more, the fewer of the `among` texts hold it: these are what was found for the question, so what
-    all of them say tells none apart. `among` becomes rows of `held`, a column for each word.
+    A word weighs the more, the fewer of the `among` texts hold it: these are the candidates, so a word
+    that all of them have does not distinguish them. `held` has a row for each text and a column for each word.
     """
 
     def __init__(self, question: str, among: Sequence[str]) -> None:

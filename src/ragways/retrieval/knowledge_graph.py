@@ -100,10 +100,10 @@ def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: in
 
 
 def entity_pieces(use: Resources, entities: Iterable[GraphEntity], *, described: int = DESCRIPTION) -> dict[str, Piece]:
-    """Entities as pieces, by id: `name — is — type: description`. Left out are those of which nothing
-    is known, and dates and quantities, which no chunk is about.
+    """Entities as pieces, by id: `name — is — type: description`. Dates, quantities and entities without type and
+    description are left out.
 
-    Their place is the chunk that says most of them: of their own article, if there is one.
+    Their place is the chunk that names them most, of their own article if there is one.
     """
     rows = {entity.id: entity for entity in entities if entity.type or entity.description}
     graph = use.index.graph
@@ -118,7 +118,7 @@ def entity_pieces(use: Resources, entities: Iterable[GraphEntity], *, described:
 def hits_of(
     query: Query, by: str, pieces: Mapping[str, Piece], order: Iterable[str], why: Callable[[str], tuple[float, str]]
 ) -> Hits:
-    """Pieces in a given order: the score is 1 / place; score and note of their own are what `why` says."""
+    """Pieces in a given order: the score is 1 / place; `why` gives the score and note of each retriever."""
     known = dict.fromkeys(id for id in order if id in pieces)
     hits = (Hit(pieces[id], 1 / rank, (Found(by, rank, *why(id)),)) for rank, id in enumerate(known, start=1))
     return Hits(query, tuple(hits))

@@ -57,9 +57,10 @@ def spread(
     keep: int = 100,
     weighted: bool = True,
 ) -> Step[Seeds, Spread]:
-    """Personalised PageRank on the undirected graph of entities; kept are the `keep` best that have at least `minimum`,
-    and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which. `weighted`: mass goes
-    along edges in proportion to their weights, as often as relations join two entities; source R's goes evenly.
+    """Personalised PageRank on the undirected graph of entities; it gives the `keep` best with a share of at least
+    `minimum`, and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which. `weighted`:
+    mass goes along edges in proportion to their weights, as often as relations join two entities; source R's goes
+    evenly.
     """
 
     async def run(seeds: Seeds) -> Spread:

@@ -78,13 +78,13 @@ def _sentences(use: Resources, piece: Piece) -> list[str]:
 ORDERED_BY: Final = "reader"
 """The name under which the reader stands in `Hit.found`. It finds nothing that others did not."""
 SURE: Final = 0.8
-"""The least chance with which the reader says that a model is wrong."""
+"""The least chance with which the reader contradicts a model."""
 _MARKS = re.compile(r"\[\d+\]")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 
 
 def reader_for(use: Resources, question: str) -> tuple[PassageReader | None, str]:
-    """The reader, or None and why there is none where one was wanted."""
+    """The reader, or None and the reason."""
     if use.answer_by != "read" or use.reader is None:
         return None, ""
     code = language(question)
@@ -122,7 +122,7 @@ async def ordered(use: Resources, hits: Hits) -> Hits:
 
 
 async def read_first(use: Resources, task: Task[AnswerInput, AnswerReply], given: AnswerInput) -> RuleReply | None:
-    """What the reader finds before a model is asked, where that is wanted; None where it does not read."""
+    """The reader's answer before a model is called, where a setting needs it; None where it does not read."""
     if not (use.check or use.stop_below) or not _works_beside(use) or given.extractor.reader is None:
         return None
     found = (await use.model.by_rule(task, given, "rule: before the model")).value
@@ -137,21 +137,21 @@ def _works_beside(use: Resources) -> bool:
     return use.reader is not None
 
 
-def checked(told: Answer, first: RuleReply | None) -> Answer:
+def checked(answer: Answer, first: RuleReply | None) -> Answer:
     """A model's answer with the reader's chance where the two agree, and else, where the reader is sure, with what it
     found. Where that is not likely enough, or whole sentences, there is nothing to compare.
     """
     if first is None or not first.answered or not first.explanation:
-        return told
+        return answer
     found, chance = first.sentences[0], first.chance or 0.0
-    if _agree(told.text, found.text):
-        return replace(told, chance=chance)
-    return replace(told, note=f"the reader finds another answer: {found.marked}") if chance >= SURE else told
+    if _agree(answer.text, found.text):
+        return replace(answer, chance=chance)
+    return replace(answer, note=f"the reader finds another answer: {found.marked}") if chance >= SURE else answer
 
 
-def _agree(said: str, found: str) -> bool:
-    """Whether what was found stands in what was said, or the other way round: "in 1801", and "1801"."""
-    one, other = _words(_MARKS.sub(" ", said)), _words(found)
+def _agree(answer: str, found: str) -> bool:
+    """Whether one answer contains the other: "in 1801", and "1801"."""
+    one, other = _words(_MARKS.sub(" ", answer)), _words(found)
     return _within(other, one) or _within(one, other)
 
 

@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked: Collection[str]) -> list[str]:
-    """What the hits do not say yet: three at most, none that was asked before."""
+    """Sub-questions that the hits leave open: three at most, none of them repeated."""
     given = SubquestionsInput(question, _texts(hits), tuple(asked), _terms)
     found = (await use.model.do(SUBQUESTIONS, given, rule_if_unusable=True)).value
     known = {plain(question), *map(plain, asked)}
@@ -55,9 +55,9 @@ async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked
 async def judge(
     use: Resources, question: str, answer: Answer, asked: Collection[str], enough: float = 0.5
 ) -> AnswerVerdict:
-    """Whether an answer suffices. One that refuses never does, whatever is said of it: then the question is open.
+    """Whether an answer suffices. One that refuses never does, whatever the verdict.
 
-    Without a model an answer that was read suffices by its chance, and what to look up is found by rules.
+    Without a model the chance of an answer by the reader decides, and rules give what to look up.
     """
     given = JudgeAnswerInput(question, answer.text, _texts(answer.evidence.items), tuple(asked), _terms)
     verdict = (await use.model.do(JUDGE_ANSWER, given, rule_if_unusable=True)).value

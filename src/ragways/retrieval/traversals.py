@@ -104,7 +104,7 @@ class WindowWalk:
         return list(found.values())
 
     def touches(self, window: int) -> bool:
-        """Whether it holds a gathered sentence."""
+        """Whether it has a gathered sentence."""
         return any(self.windows.same_sentence(sentence) in self._held for sentence in self.windows.sentences_of(window))
 
     def ahead(self) -> list[tuple[int, float]]:
@@ -428,7 +428,7 @@ def _to_nearest_centroid(walk: WindowWalk, question: Point, points: Callable[[Se
 
 
 async def _choose(model: ModelClient, given: ChooseHopInput) -> tuple[HopChoice, str]:
-    """What the model, or the rule, says, and who said it."""
+    """The choice of the model or of the rule, and which of them made it."""
     try:
         outcome = await model.do(CHOOSE_HOP, given)
     except UnusableReply:

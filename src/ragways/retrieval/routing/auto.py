@@ -66,7 +66,7 @@ class Arm:
 
 @lru_cache(maxsize=256)
 def arm_of(name: str, find: Find) -> Arm:
-    """The paradigm and the settings that an arm's name stands for; UsageError where there is no such thing."""
+    """The paradigm and the settings that an arm's name stands for; UsageError where there is none."""
     paradigm, settings = parse_variant(name)
     found = find(paradigm)
     return Arm(found, found.check(settings))

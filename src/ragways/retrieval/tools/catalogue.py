@@ -194,7 +194,7 @@ def _called(known: Collection[str], names: Collection[str]) -> list[str]:
 
 
 def _readable(text: str) -> str:
-    """A text without halves of letters, which no store can be asked for."""
+    """A text without lone surrogates, which a store cannot take."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -203,6 +203,6 @@ def _label(number: int, title: str) -> str:
 
 
 def shown(text: str) -> str:
-    """What was asked for, short and on one line, for an error."""
+    """An argument in short, on one line, for an error."""
     short = text if len(text) <= 80 else text[:79] + "…"
     return repr(short.encode("utf-8", "replace").decode())

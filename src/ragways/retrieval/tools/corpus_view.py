@@ -46,8 +46,8 @@ class CorpusView:
         return ArticleLinks(self.index, self.catalogue, self._targets)
 
     def opening_like(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
-        """The k articles whose first chunk is nearest a vector: it says what the article is about, and as chunks are
-        usually made its title stands before it. So a search by meaning needs no vectors of its own.
+        """The k articles whose first chunk is nearest a vector: it is an introduction, and usually has the
+        title before it. So titles need no vectors of their own.
         """
         return [(number_of(id), round(score, 4)) for id, score in self.index.vectors.openings(vector, k)]
 

@@ -1,7 +1,7 @@
 """Which articles link to which. Where a document has no links, titles that stand in its text serve.
 
-Links are rows. A question reads those of the articles that it reaches, and no more than a bound; its note says where
-that leaves something out.
+Links are rows. A question reads those of the articles that it reaches, up to a bound; its note reports what was
+left out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class ArticleLinks:
-    """The links of a corpus for one question; `note` says, when it was answered, what was left out."""
+    """The links of a corpus for one question; `note` then reports what was left out."""
 
     def __init__(self, index: Index, catalogue: Catalogue, known: OrderedDict[int, Targets] | None = None) -> None:
         """`known`: targets that earlier questions have read."""
