@@ -30,6 +30,8 @@ from ragways.store.store import Change, Facts, Store, chunk_id, number_of, path_
 
 Rows = NDArray[np.int64]
 
+_UNPACKED = 32 << 20
+"""Bytes of a matrix of float32 that a reader makes for itself when it is searched again."""
 _AT_ONCE = 8192  # rows of products at a time
 
 
@@ -45,6 +47,8 @@ class VectorSearch:
         """All rows, of length 1; some of chunks may be of removed documents."""
         self._sketches = sketches
         self._live = live  # rows that are searched, in order, where they are not all
+        self._unpacked: Floats | None = None
+        self._searched = False
 
     def __len__(self) -> int:
         return len(self.matrix) if self._live is None else len(self._live)
@@ -78,7 +82,7 @@ class VectorSearch:
 
     def _nearly_best(self, vector: Floats, k: int, most: float) -> NDArray[np.intp]:
         """All rows that may be among the k best: products of float32 are quick, and near the exact ones."""
-        scores = self.matrix.near_products(vector)
+        scores = self._near_products(vector)
         if self._live is not None:
             scores = scores[self._live]
         if k < len(scores):
@@ -89,6 +93,17 @@ class VectorSearch:
         else:
             near = np.arange(len(scores))
         return near if self._live is None else self._live[near]
+
+    def _near_products(self, vector: Floats) -> Floats:
+        vector = np.ascontiguousarray(vector, np.float32)
+        if self._unpacked is not None:
+            found: Floats = self._unpacked @ vector
+            return found
+        rows, dimension = self.matrix.shape
+        if self._searched and len(self) == rows and 4 * rows * dimension <= _UNPACKED:
+            self._unpacked = self.matrix[:]
+        self._searched = True
+        return np.concatenate([some[:, 0] for _, some in self.matrix.products(vector[:, None], _AT_ONCE)])
 
     def _scored(self, rows: NDArray[np.intp], scores: Floats) -> Scored:
         """Ids of rows with their scores, in order."""

@@ -90,19 +90,14 @@ class PackedRows:
         """These rows, copied."""
         return PackedRows(self.packed[np.asarray(rows, dtype=np.int64)])
 
-    def near_products(self, vector: Floats) -> Floats:
-        """Products with a vector, quicker than `@` and as near as float32 is."""
-        vector = np.ascontiguousarray(vector, np.float32)
-        found = np.empty(len(self), np.float32)
-        floats = np.empty((_AT_ONCE, len(vector)), np.float32)
-        packed = np.asarray(self.packed)  # slices of a mapped array cost more
-        for at in range(0, len(self), _AT_ONCE):
-            rows = packed[at : at + _AT_ONCE, : -_SCALE.itemsize]
-            some = floats[: len(rows)]
-            some[:] = rows
-            np.dot(some, vector, out=found[at : at + len(rows)])
-        near: Floats = found * _scales(self.packed)[:, 0]
-        return near
+    def products(self, other: Floats, size: int) -> Iterator[tuple[int, Floats]]:
+        """Products with the columns of an array, for so many rows at a time at most, each time with the number of the
+        first. They are quicker than `@`, and as near as float32 is.
+        """
+        for at in range(0, len(self), size):
+            rows = self.packed[at : at + size]
+            found = products(rows[:, : -_SCALE.itemsize], other) * _scales(rows)
+            yield at, found.astype(np.float32, copy=False)
 
     def __matmul__(self, other: Floats) -> Floats:
         """Products with a vector, or with the columns of an array: exact, so that equal rows have equal products
