@@ -254,11 +254,11 @@ def test_both_ways_the_same_collections_are_counted(tmp_path: Path):
 
 def test_keys_alone_come_back_before_any_server_was_started(tmp_path: Path):
     runner, old, new = CliRunner(), str(tmp_path / "old"), str(tmp_path / "new")
-    assert runner.invoke(app, ["key", "add", "ana", "--data", old]).exit_code == 0
-    written = runner.invoke(app, ["backup", str(tmp_path / "all.tar"), "--data", old])
+    assert runner.invoke(full_app(), ["key", "add", "ana", "--data", old]).exit_code == 0
+    written = runner.invoke(full_app(), ["backup", str(tmp_path / "all.tar"), "--data", old])
     assert ": 0 collections, " in written.output, written.output
-    assert runner.invoke(app, ["restore", str(tmp_path / "all.tar"), "--data", new]).exit_code == 0
-    assert "ana" in runner.invoke(app, ["key", "list", "--data", new]).output
+    assert runner.invoke(full_app(), ["restore", str(tmp_path / "all.tar"), "--data", new]).exit_code == 0
+    assert "ana" in runner.invoke(full_app(), ["key", "list", "--data", new]).output
 
 
 ID = "0123456789abcdef"

@@ -218,7 +218,7 @@ class _State:
         return [_mapped(view / _sketch_file(word), "<u8", (self.sketched,)) for word in range(count)]
 
     def gone_rows(self, view: Path) -> Rows:
-        return load_array(view / _GONE, mapped=False) if self.gone else np.zeros(0, np.int64)
+        return load_array(view / _GONE) if self.gone else np.zeros(0, np.int64)
 
 
 def _sketch_file(word: int) -> str:
@@ -235,7 +235,9 @@ def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 class ChunkVectors(VectorSearch):
-    """The vectors of all chunks. Equal scores are ordered by document and place; the order of rows has no meaning."""
+    """The vectors of all chunks (`protocols.Vectors`). Equal scores are ordered by document and place; the order of
+    rows has no meaning.
+    """
 
     def __init__(
         self,
@@ -264,28 +266,25 @@ class ChunkVectors(VectorSearch):
         return [(chunk_id(document, place), score) for document, place, score in found]
 
     @cached_property
-    def _order(self) -> Rows:
+    def in_order(self) -> Rows:
+        """All rows by document and place."""
         rows: Rows = np.arange(len(self.matrix)) if self._live is None else self._live
         return rows[np.argsort(self._documents[rows], kind="stable")]
 
     @cached_property
     def _ordered_documents(self) -> Rows:
-        return self._documents[self._order]
-
-    def in_order(self) -> Rows:
-        """All rows by document and place."""
-        return self._order
+        return self._documents[self.in_order]
 
     @cached_property
     def ids(self) -> list[str]:
         """Ids of all chunks, by document and place."""
-        rows = self._order
+        rows = self.in_order
         return [*map(chunk_id, self._documents[rows].tolist(), self._places[rows].tolist())]
 
     def only(self, documents: Collection[int]) -> ChunkVectors:
         """Those of these documents, by number: a search among them is what a search in an index of them is."""
         wanted = np.array(sorted(documents), dtype=np.int64)
-        rows = np.sort(self._order[_is_among(self._ordered_documents, wanted)])
+        rows = np.sort(self.in_order[_is_among(self._ordered_documents, wanted)])
         if len(rows) <= EXACT_ROWS:
             return ChunkVectors(self.matrix.take(rows), self._documents[rows], self._places[rows])
         return ChunkVectors(self.matrix, self._documents, self._places, self._sketches, rows)
@@ -300,18 +299,16 @@ class ChunkVectors(VectorSearch):
         found: dict[str, int] = {}
         for id in ids:
             if id.startswith("article:"):
-                rows = self._order[self._stretch(number_of(id))]
+                rows = self.in_order[self._stretch(number_of(id))]
                 at = np.flatnonzero(self._places[rows] == place_of(path_of(id)))
                 found.update((id, int(rows[one])) for one in at)
         return found
 
     def sizes(self, documents: Iterable[str]) -> dict[str, int]:
-        """How many chunks each of these documents has; one that has none is left out."""
         stretches = ((id, self._stretch(number_of(id))) for id in documents)
         return {id: some.stop - some.start for id, some in stretches if some.stop > some.start}
 
     def openings(self, vector: Floats, k: int) -> Scored:
-        """The k documents whose first chunks are nearest a vector; none below 0."""
         ids, rows = self._openings
         return best(ids, self.matrix.take(rows) @ vector, k, 0.0)
 
@@ -320,7 +317,7 @@ class ChunkVectors(VectorSearch):
         """Each document that has chunks, in order, and the row of its first chunk."""
         numbers = self._ordered_documents
         first = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
-        return [f"article:{number}" for number in numbers[first].tolist()], self._order[first]
+        return [f"article:{number}" for number in numbers[first].tolist()], self.in_order[first]
 
 
 def _is_among(values: Rows, few: Rows) -> NDArray[np.bool_]:
@@ -371,17 +368,13 @@ class VectorLayer(Layer):
         return {"vectors": {hash for *_, hash in store.chunk_rows()}}
 
     def check(self, context: CheckContext) -> Iterator[Finding]:
-        view = context.views / self.name
-        yield from _check_files(context, view)
-        vectors = ChunkVectors.open(view)
+        vectors = ChunkVectors.open(context.views / self.name)
         there, chunks = vectors.ids, set(context.chunks)
         cure = context.cure_of_view
         yield from findings("chunks without a vector", "error", sorted(chunks.difference(there)), cure)
         yield from findings("vectors of chunks that are not there", "error", sorted(set(there) - chunks), cure)
         twice = (one for one, other in pairwise(there) if one == other)
         yield from findings("chunks with two vectors", "error", twice, cure)
-        rows = vectors.in_order()
-        yield from check_lengths(self.name, there, vectors.matrix, cure, rows)
         if len(vectors):
             context.figures["recall_at_10"] = recall(vectors)
 
@@ -460,7 +453,7 @@ def _write(path: Path, at: int, array: NDArray[Any]) -> None:
 def _compact(view: Path, state: _State) -> None:
     """Write the files anew without the rows of removed documents, by document and place."""
     packed, keys, words = state.packed(view), state.keys(view), state.sketches(view)
-    rows = ChunkVectors.open(view).in_order()
+    rows = ChunkVectors.open(view).in_order
     files: dict[str, NDArray[Any]] = {_ROWS: packed, _KEYS: keys}
     files.update((_sketch_file(word), each) for word, each in enumerate(words))
     for name, array in files.items():
@@ -474,42 +467,8 @@ def _compact(view: Path, state: _State) -> None:
 
 # Checks
 
-_LENGTH = 1e-3
-"""How far from 1 the length of a vector may be."""
 _QUESTIONS = 32
 """Rows that are questions where recall is measured."""
-
-
-def _check_files(context: CheckContext, view: Path) -> Iterator[Finding]:
-    state = _State.load(view)
-    packed, words = state.packed(view), state.sketches(view)
-    if words:
-        keys, wrong = state.keys(view), []
-        for at in range(0, state.sketched, _AT_ONCE):
-            some = slice(at, at + _AT_ONCE)
-            differing = np.stack(sketches(packed[some, :-4])) != np.stack([word[some] for word in words])
-            wrong += (at + np.flatnonzero(differing.any(axis=0))).tolist()
-        ids = (chunk_id(*keys[row].tolist()) for row in wrong)
-        yield from findings("sketches of other vectors", "error", ids, context.cure_of_view)
-
-
-def check_lengths(
-    name: str, ids: Sequence[str], matrix: PackedRows, cure: str, rows: Rows | None = None
-) -> Iterator[Finding]:
-    """Vectors that are no numbers, or not of length 1. `ids[n]` is that of row n, or of `rows[n]`."""
-    if rows is None and len(ids) != len(matrix):
-        yield Finding(f"{name}: rows and ids differ", "error", 1, f"{len(matrix):,} rows, {len(ids):,} ids", cure)
-        return
-    faulty: dict[bool, list[str]] = {True: [], False: []}
-    for at in range(0, len(ids), _AT_ONCE):
-        some = slice(at, at + _AT_ONCE)
-        with np.errstate(over="ignore", invalid="ignore"):  # damaged numbers may be any
-            lengths = np.linalg.norm(matrix[some if rows is None else rows[some]], axis=1)
-        for finite in (True, False):
-            bad = np.abs(lengths - 1) > _LENGTH if finite else ~np.isfinite(lengths)
-            faulty[finite] += [ids[at + row] for row in np.flatnonzero(bad).tolist()]
-    yield from findings(f"{name}: vectors that are no numbers", "error", faulty[False], cure)
-    yield from findings(f"{name}: vectors not of length 1", "error", faulty[True], cure)
 
 
 def recall(vectors: VectorSearch, k: int = 10) -> float:
