@@ -36,8 +36,7 @@ from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.metrics import Cut, Ranks
 from ragways.evaluation.question import Question
 from ragways.index.build import build
-from ragways.retrieval.fused import LINKED, PLAIN, Weights, chance, mixed
-from ragways.retrieval.fused_features import FEATURES, Candidates
+from ragways.retrieval.fused import FEATURES, LINKED, PLAIN, Candidates, Weights, chance, mixed
 from ragways.retrieval.pagerank import linked
 from ragways.retrieval.retrieve import dense, words
 from ragways.settings import read_settings

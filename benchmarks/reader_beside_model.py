@@ -38,7 +38,7 @@ from ragways.evaluation.metrics import Cut  # noqa: E402
 from ragways.evaluation.question import Question, plain_words, squad_normal  # noqa: E402
 from ragways.models.call import Call, Reply  # noqa: E402
 from ragways.models.client import ModelClient  # noqa: E402
-from ragways.retrieval import beside_model  # noqa: E402
+from ragways.retrieval import reader  # noqa: E402
 from ragways.retrieval.ask import Result, ask  # noqa: E402
 from ragways.settings import read_settings  # noqa: E402
 
@@ -95,7 +95,7 @@ async def beside(data: Path, indexes: Path, name: str, paradigm: str, half: str,
     """Figures of one set: with and without an order, of the check, and of bounds below which nothing is asked."""
     other = next(each for each in SETS if each != name)
     model, found = FirstTwo(), dict[str, list[Asked]]()
-    beside_model.SURE = 0.0  # type: ignore[misc]  # what is noted is counted by its chance below
+    reader.SURE = 0.0  # type: ignore[misc]  # what is noted is counted by its chance below
     settings = read_settings(environment={}, index=indexes / name, answer={"check": True})
     async with opened(settings) as use:
         gold = GoldIndex(use.index)

@@ -30,7 +30,7 @@ from ragways.models.embed import Embedder
 from ragways.models.minilm import MiniLM
 from ragways.retrieval import traversals
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.window_walk import WindowTexts
+from ragways.retrieval.traversals import WindowTexts
 
 WALKS = {
     "basic-retrieval": (traversals.basic_retrieval, 0.93, 0.88),

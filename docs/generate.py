@@ -11,7 +11,7 @@ from pathlib import Path
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from ragways.apps.cli import app
+from ragways.apps.cli import full_app
 from ragways.apps.settings_file import settings_text
 from ragways.evaluation.datasets import DATASETS
 from ragways.evaluation.judges import JUDGES
@@ -33,7 +33,7 @@ NOTE = "<!-- Made by docs/generate.py from the code; change that, then run `make
 
 def cli_page() -> str:
     lines = [NOTE, "# The command line\n"]
-    command = get_command(app)
+    command = get_command(full_app())
     for words in _commands(command):
         with redirect_stdout(io.StringIO()) as shown, suppress(SystemExit):
             command([*words, "--help"], prog_name="ragways", terminal_width=80)

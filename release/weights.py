@@ -24,6 +24,7 @@ import importlib.util
 import io
 import json
 import sys
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -241,7 +242,8 @@ def manifest(files: Mapping[str, bytes], **told: object) -> bytes:
     """The manifest as it stands, with these files in it and with what is told of where they come from."""
     known = json.loads((WEIGHTS / "manifest.json").read_bytes())
     known["files"] |= {
-        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "crc32": zlib.crc32(data)}
+        for name, data in files.items()
     }
     return (json.dumps(known | told, indent=1) + "\n").encode()
 

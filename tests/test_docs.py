@@ -40,9 +40,9 @@ def test_the_two_commands_stand_at_the_top_of_the_readme():
 def test_commands_that_the_readme_shows_exist():
     from typer.main import get_command
 
-    from ragways.apps.cli import app
+    from ragways.apps.cli import full_app
 
-    known = set(get_command(app).commands)  # type: ignore[attr-defined]
+    known = set(get_command(full_app()).commands)  # type: ignore[attr-defined]
     shown = set(re.findall(r"^ragways ([a-z]+)", (ROOT / "README.md").read_text(), re.MULTILINE))
     assert shown
     assert shown <= known
@@ -51,7 +51,7 @@ def test_commands_that_the_readme_shows_exist():
 def test_the_page_about_models_names_the_commands_that_take_one():
     from typer.main import get_command
 
-    from ragways.apps.cli import app
+    from ragways.apps.cli import full_app
 
     def takers(command: Any, name: str = "") -> Iterator[str]:
         for word, inner in getattr(command, "commands", {}).items():
@@ -61,7 +61,7 @@ def test_the_page_about_models_names_the_commands_that_take_one():
 
     said = re.search(r"`--provider` and `--model` are options of ([^;]+);", (ROOT / "docs" / "models.md").read_text())
     assert said is not None
-    assert re.findall(r"`([^`]+)`", said[1]) == sorted(takers(get_command(app)))
+    assert re.findall(r"`([^`]+)`", said[1]) == sorted(takers(get_command(full_app())))
 
 
 def test_variables_that_the_readme_sets_are_settings():

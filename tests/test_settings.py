@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.cli import app
+from ragways.apps.cli import full_app
 from ragways.apps.settings_file import settings_text
 from ragways.assemble import judge_client_of, recipe_of
 from ragways.core.errors import NoIndex, SettingsError
@@ -169,12 +169,12 @@ def test_commands_that_send_a_key_ask_for_trust_and_others_do_not(folders: Write
     _write(Path("corpus/a.txt"), "The light was built in 1801.")
     run = CliRunner().invoke
     asked = ["index", "corpus", "--plan"]
-    refused = run(app, asked)
+    refused = run(full_app(), asked)
     assert isinstance(refused.exception, SettingsError)
-    assert run(app, [*asked, "--trust"]).exception is None
+    assert run(full_app(), [*asked, "--trust"]).exception is None
 
     for command in (["status"], ["show", "x"], ["check"], ["graph", "show", "x"]):
-        assert isinstance(run(app, command).exception, NoIndex), command
+        assert isinstance(run(full_app(), command).exception, NoIndex), command
 
 
 # Layers

@@ -23,8 +23,7 @@ import numpy as np
 from fusion import ARTICLES, LONG, SETS, SHORT, logistic_fit, softmax_fit
 from numpy.typing import NDArray
 
-from ragways.retrieval.fused import LINKED, MOST_SURE, PLAIN, SCALE, Weights, chance, mixed
-from ragways.retrieval.fused_features import FEATURES
+from ragways.retrieval.fused import FEATURES, LINKED, MOST_SURE, PLAIN, SCALE, Weights, chance, mixed
 from training.data import Asked, asked_sets
 
 Floats = NDArray[np.float64]

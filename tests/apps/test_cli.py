@@ -17,7 +17,7 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from ragways.apps.cli import app, parser_of
+from ragways.apps.cli import full_app, parser_of
 from ragways.retrieval.ask import PARADIGMS
 from tests.apps.conftest import CORPUS, Run, one_line
 from tests.fakes import write
@@ -514,7 +514,7 @@ def test_a_wrong_path_leaves_nothing_behind(ragways: Run, home: Path):
 
 
 def test_a_command_line_is_read_without_the_options_of_other_commands(ragways: Run):
-    whole = get_command(app)
+    whole = get_command(full_app())
     assert isinstance(whole, TyperGroup)
     for name, command in whole.commands.items():
         alone = parser_of(name)

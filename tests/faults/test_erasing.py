@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ragways.apps.cli import app
+from ragways.apps.cli import full_app
 from ragways.core.errors import UsageError, WrongVersion
 from ragways.index.build import build, remove
 from ragways.index.export import export
@@ -112,10 +112,10 @@ def test_nothing_is_built_anew_and_erased_in_one_run(index: Path, docs: Path):
 
 def test_a_reader_that_has_it_open_is_reported_and_the_next_run_erases(index: Path):
     with closing(Index.open(index)):
-        done = CliRunner().invoke(app, ["remove", "Mordwick Abbey", "--erase", "--index", str(index)])
+        done = CliRunner().invoke(full_app(), ["remove", "Mordwick Abbey", "--erase", "--index", str(index)])
         assert done.exit_code == 6, done.output
         assert "1 removed" in done.output
         assert traces(index)
-    done = CliRunner().invoke(app, ["remove", "Port Averne", "--erase", "--index", str(index), "--json"])
+    done = CliRunner().invoke(full_app(), ["remove", "Port Averne", "--erase", "--index", str(index), "--json"])
     assert done.exit_code == 0, done.output
     assert traces(index) == []

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from ragways.apps.cli import app
+from ragways.apps.cli import full_app
 from ragways.models.encoder import WEIGHTS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -105,7 +105,7 @@ def commands(command: Any, path: str = "ragways") -> Iterator[tuple[str, Any]]:
 
 
 def test_no_command_takes_a_secret_as_an_argument():
-    found = list(commands(typer.main.get_command(app)))
+    found = list(commands(typer.main.get_command(full_app())))
     assert len(found) > 20
     for path, command in found:
         for parameter in command.params:

@@ -94,6 +94,40 @@ def test_documents(index: Opened):
     assert index.metadata_values("date", 5) == []
 
 
+def test_articles(index: Opened):
+    rows = index.documents()
+    lookup, names = index.articles, {title.casefold(): int(id.partition(":")[2]) for id, _, title in rows}
+    assert lookup.articles_named([*names, "nothing"]) == names
+    assert lookup.redirects_named(names) == {}
+    assert {number: lookup.title(number) for number in names.values()} == {
+        int(id.partition(":")[2]): title for id, _, title in rows
+    }
+    assert lookup.title(1) is None
+    listed = lookup.listing(100, 0)
+    assert [number for number, *_ in listed] == sorted(names.values())
+    assert lookup.listing(1, 1) == listed[1:2]
+    found, total = lookup.found("ness", 1, 0)
+    assert (len(found), total) == (1, sum("ness" in f"{key} {title}".casefold() for _, key, title in rows))
+    assert lookup.beginning("ness l", 5) == ["ness light"]
+    assert lookup.like("Nes Lihgt", 5)[0][0] == "ness light"
+    number = names["ness light"]
+    assert number in [near for near, _ in lookup.around(number)]
+    title, text, date = index.article(number)
+    assert (title, date) == ("Ness Light", "")
+    assert lookup.text_without_links(number) == text
+    assert (lookup.links_of(number, 5), [*lookup.links_to("ada holm")], [*lookup.linking("ada holm")]) == ([], [], [])
+    paragraphs = lookup.paragraphs(number)
+    assert [ordinal for ordinal, *_ in paragraphs] == sorted(ordinal for ordinal, *_ in paragraphs)
+    assert index.paragraph_tokens(number).keys() <= {path for _, path, _, _ in paragraphs}
+    for ordinal, path, start, end in paragraphs:
+        row = (ordinal, path, start, end)
+        assert lookup.paragraph(number, path) == lookup.paragraph_at(number, start) == row
+        assert lookup.paragraphs_near(number, ordinal, ordinal) == [row]
+        assert row in lookup.paragraphs_in(number, start, end)
+    assert lookup.sections(number)[0][2] <= paragraphs[0][2]
+    assert lookup.infoboxes(number) == []
+
+
 def test_pieces_lie_in_their_documents(index: Opened):
     pieces = index.pieces([*index.vectors.ids, "article:1:s0:p0:c0"])
     assert pieces.keys() == set(index.vectors.ids)

@@ -17,6 +17,8 @@ from ragways.layers.table import LAYERS
 from ragways.settings import Settings, read_settings
 from ragways.store.place import claim
 
+DAY = 86_400
+
 
 @pytest.fixture(scope="session")
 def demo_settings(cache_folder: Path, demo_corpus: Path) -> Settings:
@@ -59,5 +61,5 @@ def _keep_vectors(index: Path, vectors: Path) -> None:
     kept.close()
     draft.rename(vectors)
     for old in index.parent.glob("demo-*"):
-        if old.is_dir() and old != index:
+        if old.is_dir() and old != index and time.time() - old.stat().st_mtime > DAY:  # others may be in use
             shutil.rmtree(old, ignore_errors=True)

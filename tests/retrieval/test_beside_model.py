@@ -16,7 +16,7 @@ from ragways.core.types import ABSTENTION, Answer
 from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.models.reader import Passage, Reading
-from ragways.retrieval import beside_model
+from ragways.retrieval import reader as passages
 from ragways.retrieval.answer import NOT_ASKED
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import Result, ask, retrieve
@@ -40,7 +40,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 @pytest.fixture(autouse=True)
 def always_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests here rest on what the reader finds, not on how chances are weighed."""
-    monkeypatch.setattr(beside_model, "SURE", 0.0)
+    monkeypatch.setattr(passages, "SURE", 0.0)
 
 
 def says(text: str, passage: int = 1) -> str:
@@ -113,7 +113,7 @@ def test_sentences_of_a_walk_keep_their_order(index: Index):
     resources = use(index, reader=reader, order=True)
     hits = asyncio.run(retrieve(use(index), BORN, "words"))
     sentences = tuple(replace(hit, piece=replace(hit.piece, kind="sentence")) for hit in hits)
-    assert asyncio.run(beside_model.ordered(resources, replace(hits, items=sentences))).items == sentences
+    assert asyncio.run(passages.ordered(resources, replace(hits, items=sentences))).items == sentences
     assert reader.groups == []
 
 
@@ -179,7 +179,7 @@ def test_a_refusal_is_held_against_it_too(index: Index):
 
 def test_a_reader_that_is_not_sure_says_nothing(index: Index, monkeypatch: pytest.MonkeyPatch):
     unlikely = asked(use(index, says("Skelwick"), check=True, threshold=1.0)).answer
-    monkeypatch.setattr(beside_model, "SURE", 1.0)
+    monkeypatch.setattr(passages, "SURE", 1.0)
     unsure = asked(use(index, says("Skelwick"), check=True)).answer
     assert [(answer.note, answer.chance) for answer in (unlikely, unsure)] == [("", None)] * 2
     assert asked(use(index, says("Port Averne"), check=True)).answer.chance is not None
@@ -206,7 +206,7 @@ class Broken:
 
 @pytest.mark.parametrize("reader", [None, Broken()])
 def test_without_weights_all_is_off_and_told_once(index: Index, reader: object, caplog: pytest.LogCaptureFixture):
-    beside_model._tell.cache_clear()
+    passages._tell.cache_clear()
     usual = asked(use(index, says("Skelwick"))).answer
     with caplog.at_level(logging.WARNING, "ragways"):
         answers = [

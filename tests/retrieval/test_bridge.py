@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.types import Piece
 from ragways.index.open import Index
-from ragways.retrieval.fused_features import SHARED, Cover, bridges
+from ragways.retrieval.fused import SHARED, Cover, bridges
 from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, mentions
 
 

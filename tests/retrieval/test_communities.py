@@ -17,7 +17,7 @@ from ragways.layers.communities.read import StoredCommunities
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
-from ragways.retrieval.graph_pieces import EntityScores
+from ragways.retrieval.knowledge_graph import EntityScores
 from ragways.retrieval.resources import Resources
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes

@@ -11,8 +11,8 @@ import pytest
 from ragways.core.errors import StoreFailed
 from ragways.index.open import Index
 from ragways.models.reader import Passage, Reading
-from ragways.retrieval.evidence import FEW, TOGETHER, affordable, evidence_logits
 from ragways.retrieval.fused import FUSED
+from ragways.retrieval.reader import FEW, TOGETHER, affordable, evidence_logits
 from tests.retrieval.graph_corpus import HOPS, asked, ids, indexed, resources, step
 
 

@@ -13,7 +13,6 @@ from ragways.retrieval.pagerank import FAST_GRAPH as PARADIGM
 from ragways.retrieval.paradigm import Paradigm
 from tests.retrieval.graph_corpus import (
     TWO,
-    WHEN,
     asked,
     falls,
     ids,
@@ -70,32 +69,3 @@ def test_relations_score_by_their_ends_and_chunks_by_their_relations(index: Inde
 def test_it_costs_fewer_tokens_than_the_others_that_show_triplets(index: Index, other: Paradigm):
     tokens = [asked(resources(index), paradigm, TWO)[0].evidence.tokens for paradigm in (PARADIGM, other)]
     assert tokens[0] < tokens[1]
-
-
-def test_a_question_about_time_gets_its_relations_in_order(index: Index):
-    answer, _ = asked(resources(index), PARADIGM, WHEN)
-    dates = [index.graph.relations([id])[id].date for id in ids(answer, "triplet")]
-    dated = [date for date in dates if date]
-    assert dated
-    assert dates[: len(dated)] == sorted(dated)
-
-
-def test_without_a_model_it_says_so_and_repeats_itself(index: Index):
-    answer, trace = asked(resources(index), PARADIGM, TWO)
-    assert answer.citations
-    assert {each.way for each in trace.walk()} == {"", "rule"}
-    assert asked(resources(index), PARADIGM, TWO)[0] == answer
-    notes = {hit.found[0].note for hit in answer.evidence.items if hit.piece.id.startswith("entity:")}
-    assert notes <= {"seed", "reached by PageRank"}
-    assert "seed" in notes
-
-
-def test_budgets_are_exact(index: Index):
-    before: list[str] = []
-    for tokens in (0, 50, 150, 600):
-        answer, _ = asked(resources(index), PARADIGM, TWO, tokens=tokens)
-        assert answer.evidence.tokens <= tokens
-        assert ids(answer)[: len(before)] == before
-        before = ids(answer)
-    answer, _ = asked(resources(index), PARADIGM, TWO, entities=0, relations=2, chunks=1)
-    assert (len(ids(answer, "entity")), len(ids(answer, "triplet")), len(ids(answer, "chunk"))) == (0, 2, 1)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from ragways.core.types import Query
-from ragways.index.build import remove
 from ragways.index.open import Index
 from ragways.retrieval.fused import FUSED as PARADIGM
-from ragways.retrieval.graph_pieces import EntityScores, GraphWalk
+from ragways.retrieval.knowledge_graph import EntityScores, GraphWalk
 from ragways.retrieval.pagerank import linked
 from tests.retrieval.graph_corpus import HOPS, TWO, asked, falls, ids, indexed, resources, step
 
@@ -49,26 +47,11 @@ def test_the_trace_shows_every_list(index: Index, fusion: str, late: float):
 @pytest.mark.parametrize("fusion", ["learned", "rank"])
 def test_more_is_never_less(index: Index, fusion: str):
     before: list[str] = []
-    for tokens in (0, 40, 90, 8000):
-        found = ids(asked(resources(index), PARADIGM, HOPS, fusion=fusion, tokens=tokens)[0])
-        assert found[: len(before)] == before
-        before = found
-    before = []
     for k in (1, 2, 5, 50):
         found = ids(asked(resources(index), PARADIGM, HOPS, fusion=fusion, k=k)[0])
         assert found[: len(before)] == before
         before = found
     assert ids(asked(resources(index), PARADIGM, HOPS, fusion=fusion, k=50)[0]) == before
-
-
-def test_nothing_comes_from_a_removed_document(tmp_path: Path):
-    folder = indexed(tmp_path)
-    asyncio.run(remove(folder, ["Ada Holm"]))
-    index = Index.open(folder)
-    answer, _ = asked(resources(index), PARADIGM, HOPS, k=50)
-    assert answer.evidence.items
-    assert "Ada Holm" not in {hit.piece.title for hit in answer.evidence.items}
-    index.close()
 
 
 def test_a_question_without_names_walks_from_the_nearest_passages(index: Index):

@@ -19,8 +19,23 @@ from ragways.core.trace import span
 from ragways.core.types import Hits, Query
 from ragways.index.open import Index
 from ragways.layers.protocols import sureness
-from ragways.retrieval.fused import LINKED, LINKED_READ, PLAIN, PLAIN_READ, Fusion, Weights, chance, mixed, weighed
-from ragways.retrieval.fused_features import FEATURES, PARTNERS, RANK, Bridge, Candidates, Cover
+from ragways.retrieval.fused import (
+    FEATURES,
+    LINKED,
+    LINKED_READ,
+    PARTNERS,
+    PLAIN,
+    PLAIN_READ,
+    RANK,
+    Bridge,
+    Candidates,
+    Cover,
+    Fusion,
+    Weights,
+    chance,
+    mixed,
+    weighed,
+)
 from ragways.retrieval.pagerank import linked
 from ragways.retrieval.retrieve import dense, words
 from tests.retrieval.graph_corpus import HOPS, TEXTS, TWO, indexed, resources

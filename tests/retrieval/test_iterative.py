@@ -141,15 +141,6 @@ def test_without_a_model_and_without_evidence_it_abstains(index: Index):
     assert end(trace) == "the sub-question was asked before"
 
 
-def test_more_budget_never_loses_evidence(index: Index):
-    before: list[str] = []
-    for tokens in (0, 40, 80, 160, 8000):
-        answer, _ = asked(resources(index), PARADIGM, HOPS, tokens=tokens, k=2)
-        assert answer.evidence.tokens <= tokens
-        assert ids(answer)[: len(before)] == before
-        before = ids(answer)
-
-
 READS = FindsWords({"in Port Averne": 8.0, "Skelwick": 1.0})
 
 

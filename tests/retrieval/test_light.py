@@ -16,7 +16,6 @@ from ragways.retrieval.light import LIGHT as PARADIGM
 from tests.fakes import WordHashes
 from tests.retrieval.graph_corpus import (
     TWO,
-    WHEN,
     asked,
     falls,
     ids,
@@ -184,18 +183,6 @@ def test_each_kind_has_its_own_budget(index: Index):
             assert found[: len(before[kind])] == before[kind], "more budget never loses evidence"
             before[kind] = found
     assert all(before.values())
-
-
-def test_a_question_about_time_gets_its_relations_in_order(index: Index):
-    answer, _ = asked(resources(index), PARADIGM, WHEN)
-    dates = [index.graph.relations([id])[id].date for id in ids(answer, "triplet")]
-    dated = [date for date in dates if date]
-    assert len(dated) > 1
-    assert dates[: len(dated)] == sorted(dated)
-
-
-def test_the_same_question_gives_the_same_answer(index: Index):
-    assert asked(resources(index), PARADIGM, TWO)[0] == asked(resources(index), PARADIGM, TWO)[0]
 
 
 def test_an_unknown_mode_is_an_error(index: Index, tmp_path: Path):

@@ -9,7 +9,6 @@ import pytest
 from ragways.core.types import ABSTENTION
 from ragways.layers.words import terms
 from ragways.models.client import ModelClient
-from ragways.retrieval.rounds import plain
 from ragways.tasks.search import (
     JUDGE_ANSWER,
     KEYWORDS,
@@ -79,8 +78,3 @@ def test_keywords_and_entities_by_rule_come_from_the_names_that_are_known():
     found = do(KEYWORDS, KeywordsInput(QUESTION, names, terms))
     assert found == Keywords(("Ness Light",), ("town", "designer", "born"))
     assert do(QUESTION_ENTITIES, QuestionEntitiesInput(QUESTION, names)).entities == ("Ness Light",)
-
-
-def test_questions_are_compared_without_case_and_punctuation():
-    assert plain("Who is  Ada-Holm?") == plain("who is ada holm") == "who is ada holm"
-    assert plain(" ?! ") == ""

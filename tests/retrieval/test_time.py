@@ -12,7 +12,7 @@ from ragways.core.types import Hit
 from ragways.index.open import Index
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import Result, ask
-from ragways.retrieval.graph_pieces import temporal
+from ragways.retrieval.knowledge_graph import temporal
 from ragways.settings import Settings
 from ragways.testing.scripted import ScriptedModel
 

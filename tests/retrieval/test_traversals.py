@@ -22,7 +22,7 @@ from ragways.models.client import ModelClient
 from ragways.retrieval import traversals
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.window_walk import WindowPath
+from ragways.retrieval.traversals import WindowPath
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 from tests.layers.windows.graphs import Graph, graph

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from ragways.core.types import Hit, Piece, Query
 from ragways.index.build import remove
 from ragways.index.open import Index
-from ragways.retrieval.graph_pieces import (
+from ragways.retrieval.fused import FUSED
+from ragways.retrieval.knowledge_graph import (
+    KG,
+    Likeness,
     by_date,
     cut,
     entity_pieces,
-    in_turn,
     interleaved,
-    temporal,
     triplet_pieces,
 )
-from ragways.retrieval.knowledge_graph import KG, Likeness, matching
 from ragways.retrieval.light import LIGHT
 from ragways.retrieval.pagerank import FAST_GRAPH, GRAPH_PPR, HYBRID
 from ragways.retrieval.paradigm import Paradigm
@@ -43,25 +43,10 @@ def hit(id: str, tokens: int) -> Hit:
     return Hit(Piece(id, "triplet", "", "article:1", "", 0, 0, tokens), 1.0)
 
 
-@given(st.lists(st.lists(st.integers(), max_size=6), max_size=5))
-def test_in_turn_keeps_everything_and_the_order_of_each_list(lists: list[list[int]]):
-    marked = [[(n, at, item) for at, item in enumerate(some)] for n, some in enumerate(lists)]
-    merged = in_turn(marked)
-    assert sorted(merged) == sorted(item for some in marked for item in some)
-    assert merged == sorted(merged, key=lambda item: (item[1], item[0]))
-
-
 @given(st.lists(st.integers(0, 50), max_size=12), st.integers(0, 200))
 def test_a_cut_is_what_pack_keeps(index: Index, sizes: list[int], tokens: int):
     hits = interleaved(Query("q"), [[hit(f"{n:03}", size) for n, size in enumerate(sizes)]])
     assert tuple(cut(hits.items, tokens)) == asyncio.run(pack(resources(index), tokens)(hits)).items
-
-
-def test_questions_about_time():
-    assert temporal("When was it built?")
-    assert temporal("What happened before the war?")
-    assert temporal("Who ruled in 1741?")
-    assert not temporal("Who designed the Ness Light?")
 
 
 def test_dated_triplets_come_first_for_a_question_about_time_and_only_then(index: Index):
@@ -93,14 +78,6 @@ def test_an_entity_of_which_nothing_is_known_is_no_evidence(index: Index):
     assert all(index.document(piece.document) is not None for piece in pieces.values())
 
 
-def test_names_are_found_by_their_words_shortest_first(index: Index):
-    found = matching(index.graph, "Osker")
-    assert {index.graph.entities([id])[id].name for id, _ in found} >= {"Osker Viaduct", "River Osker"}
-    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
-    assert matching(index.graph, "Osker Nowhere") == []
-    assert matching(index.graph, "?!") == []
-
-
 def test_likeness_is_the_best_cosine_and_one_for_the_name_itself(index: Index):
     names = ("Gull Rock", "tower on the rock")
     alike = Likeness(index.graph, names, asyncio.run(WordHashes().embed(names)))
@@ -125,7 +102,9 @@ def removed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Index, s
     index.close()
 
 
-@pytest.mark.parametrize("module", [KG, HYBRID, ITERATIVE, LIGHT, FAST_GRAPH], ids=lambda module: module.name)
+@pytest.mark.parametrize(
+    "module", [KG, GRAPH_PPR, HYBRID, ITERATIVE, LIGHT, FAST_GRAPH, FUSED], ids=lambda module: module.name
+)
 def test_a_removed_document_is_evidence_no_more(removed: tuple[Index, str], module):
     index, gone = removed
     paradigm: Paradigm = module
@@ -139,29 +118,3 @@ def test_an_index_of_nothing_is_answered_with_an_abstention(tmp_path: Path):
     for module in (RECURSIVE, KG, GRAPH_PPR, HYBRID, ITERATIVE, LIGHT, FAST_GRAPH):
         assert asked(resources(index), module, TWO)[0].abstained
     index.close()
-
-
-def test_few_names_find_what_many_do(index: Index):
-    names = ("Ness Light", "Bertil Oakes", "Skelwick", "a harbour in the north")
-    vectors = asyncio.run(WordHashes().embed(names))
-    graph = index.graph
-    assert graph.has_vectors
-    for size in range(1, len(names) + 1):
-        for k in (1, 3, 10_000):
-            for least in (-1.0, 0.2, 0.9):
-                found = dict(Likeness(graph, names[:size], vectors[:size]).nearest(k, least))
-                expected = {id: 1.0 for name in names[:size] for id in graph.named(name)}
-                for vector in vectors[:size]:
-                    for id, score in graph.nearest(vector, k, least):
-                        if score > least:
-                            expected[id] = max(score, expected.get(id, score))
-                assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_the_chunks_that_name_an_entity(index: Index):
-    for id in index.graph.named("Bertil Oakes"):
-        chunks = index.graph.naming(id, 100)
-        assert set(chunks) == {chunk for chunk, _ in index.graph.mentions([id])}
-        assert [index.graph.naming(id, k) for k in (0, 1, 2)] == [chunks[:k] for k in (0, 1, 2)]
-        first = chunks[0]
-        assert index.pieces([first])[first].title == "Bertil Oakes"

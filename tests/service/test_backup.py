@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ragways
-from ragways.apps.cli import app
+from ragways.apps.cli import full_app
 from ragways.assemble import recipe_of
 from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed, UsageError
 from ragways.index.build import build
@@ -61,12 +61,12 @@ async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
         audit.note(LOCAL, "test", number=number)
     _, secret = Keys(place.state).add("one")
 
-    done = CliRunner().invoke(app, ["backup", str(tmp_path / "all.tar"), "--data", str(place.data), "--json"])
+    done = CliRunner().invoke(full_app(), ["backup", str(tmp_path / "all.tar"), "--data", str(place.data), "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["collections"] == 1
     assert (tmp_path / "all.tar").stat().st_mode & 0o77 == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["all.tar", "old"]
-    done = CliRunner().invoke(app, ["restore", str(tmp_path / "all.tar"), "--data", str(tmp_path / "new")])
+    done = CliRunner().invoke(full_app(), ["restore", str(tmp_path / "all.tar"), "--data", str(tmp_path / "new")])
     assert done.exit_code == 0, done.output
 
     again = Place(tmp_path / "new")
@@ -248,17 +248,17 @@ def test_both_ways_the_same_collections_are_counted(tmp_path: Path):
     made, back = backup(place.data, tmp_path / "all.tar"), restore(tmp_path / "all.tar", tmp_path / "new")
     assert made == back
     assert made.collections == 1
-    said = CliRunner().invoke(app, ["backup", str(tmp_path / "again.tar"), "--data", str(place.data)]).output
+    said = CliRunner().invoke(full_app(), ["backup", str(tmp_path / "again.tar"), "--data", str(place.data)]).output
     assert ": 1 collection, " in said
 
 
 def test_keys_alone_come_back_before_any_server_was_started(tmp_path: Path):
     runner, old, new = CliRunner(), str(tmp_path / "old"), str(tmp_path / "new")
-    assert runner.invoke(app, ["key", "add", "ana", "--data", old]).exit_code == 0
-    written = runner.invoke(app, ["backup", str(tmp_path / "all.tar"), "--data", old])
+    assert runner.invoke(full_app(), ["key", "add", "ana", "--data", old]).exit_code == 0
+    written = runner.invoke(full_app(), ["backup", str(tmp_path / "all.tar"), "--data", old])
     assert ": 0 collections, " in written.output, written.output
-    assert runner.invoke(app, ["restore", str(tmp_path / "all.tar"), "--data", new]).exit_code == 0
-    assert "ana" in runner.invoke(app, ["key", "list", "--data", new]).output
+    assert runner.invoke(full_app(), ["restore", str(tmp_path / "all.tar"), "--data", new]).exit_code == 0
+    assert "ana" in runner.invoke(full_app(), ["key", "list", "--data", new]).output
 
 
 ID = "0123456789abcdef"

@@ -7,28 +7,17 @@ import sys
 from collections.abc import Callable
 from copy import copy
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.main import get_command
-from typer.models import CommandInfo, TyperInfo
+from typer.models import CommandInfo
 
 from ragways import __version__
-from ragways.apps.ask import ask, paradigms, show
-from ragways.apps.backup import backup, restore
-from ragways.apps.evaluation import app as evaluate
-from ragways.apps.graph import app as graph
-from ragways.apps.index import check, diagnose, index, remove, status
-from ragways.apps.key import app as key
 from ragways.apps.logs import ROOT, LogFormat, as_json, options_first, set_up, unchanged
-from ragways.apps.model import app as model
-from ragways.apps.reproduce import reproduce
-from ragways.apps.route import app as route
-from ragways.apps.serve import serve
 from ragways.apps.terminal import JsonOption, WhereOption, print_json, show_table, show_wait, with_index, with_settings
-from ragways.apps.tune import tune
-from ragways.apps.watch import watch
 from ragways.core.errors import PluginClash, RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.table import Table
@@ -139,18 +128,28 @@ def demo(
     run_demo(chosen, index)
 
 
-for command in (index, watch, status, remove, check, diagnose, ask, show, paradigms):
-    app.command()(command)
-app.add_typer(graph, name="graph")
-app.add_typer(model, name="model")
-app.add_typer(evaluate, name="eval")
-app.add_typer(key, name="key")
-app.add_typer(route, name="route")
-app.command()(serve)
-app.command()(backup)
-app.command()(restore)
-app.command()(tune)
-app.command()(reproduce)
+_COMMANDS = {
+    "index": "index", "watch": "watch", "status": "index", "remove": "index", "check": "index", "diagnose": "index",
+    "ask": "ask", "show": "ask", "paradigms": "ask", "serve": "serve", "backup": "backup", "restore": "backup",
+    "tune": "tune", "reproduce": "reproduce",
+}  # fmt: skip
+"""Other commands, each with its module in `ragways.apps`, which is imported when the command is used."""
+_GROUPS = {"graph": "graph", "model": "model", "eval": "evaluation", "key": "key", "route": "route"}
+"""Groups of commands, likewise."""
+
+
+def full_app(named: str | None = None) -> typer.Typer:
+    """The app with all commands, or with the one that is named alone: importing all takes a tenth of a second."""
+    chosen = copy(app)
+    chosen.registered_commands = [one for one in app.registered_commands if named in (None, _name(one))]
+    chosen.registered_groups = []
+    for name, module in _COMMANDS.items():
+        if named in (None, name):
+            chosen.command()(getattr(import_module(f"ragways.apps.{module}"), name))
+    for name, module in _GROUPS.items():
+        if named in (None, name):
+            chosen.add_typer(import_module(f"ragways.apps.{module}").app, name=name)
+    return chosen
 
 
 INTERRUPTED = 130
@@ -171,7 +170,7 @@ def _run() -> None:
         with telling_waits(show_wait):
             arguments = options_first(sys.argv[1:])
             named = next((word for word in arguments if not word.startswith("-")), "")
-            parser_of(named if named in map(_name, _all_commands()) else None)(arguments)
+            parser_of(named if named in _names() else None)(arguments)
     except RagwaysError as error:
         _fail(with_index(str(error)), error.exit_code)
     except KeyboardInterrupt:
@@ -187,21 +186,15 @@ def _run() -> None:
 
 @cache
 def parser_of(named: str | None) -> Callable[[list[str]], object]:
-    """What reads the command line: of all commands, or of the one that is named. Finding out the options of all takes a
-    fifth of a second, and those of the others are of no use then.
-    """
-    chosen = copy(app)
-    if named is not None:
-        chosen.registered_commands = [one for one in app.registered_commands if _name(one) == named]
-        chosen.registered_groups = [one for one in app.registered_groups if _name(one) == named]
-    return get_command(chosen)
+    """What reads the command line: of all commands, or of the one that is named."""
+    return get_command(full_app(named))
 
 
-def _all_commands() -> list[CommandInfo | TyperInfo]:
-    return [*app.registered_commands, *app.registered_groups]
+def _names() -> set[str]:
+    return {*map(_name, app.registered_commands), *_COMMANDS, *_GROUPS}
 
 
-def _name(one: CommandInfo | TyperInfo) -> str:
+def _name(one: CommandInfo) -> str:
     return str(one.name or getattr(one.callback, "__name__", "")).replace("_", "-")
 
 

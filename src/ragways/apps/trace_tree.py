@@ -15,8 +15,8 @@ from ragways.index.open import Index
 from ragways.pictures.shell import write_page
 from ragways.pictures.walk_page import cost, facts, pictures, walk_page
 from ragways.retrieval.ask import Result
-from ragways.retrieval.graph_pieces import EntityScores
-from ragways.retrieval.window_walk import WindowPath
+from ragways.retrieval.knowledge_graph import EntityScores
+from ragways.retrieval.traversals import WindowPath
 
 if TYPE_CHECKING:
     from rich.text import Text

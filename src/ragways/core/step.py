@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 from ragways.core.brief import brief
@@ -68,20 +68,24 @@ def rank_fusion(lists: Sequence[Hits], k: int = 60, weights: Sequence[float] | N
     if weights is not None and len(weights) != len(lists):
         raise UsageError(f"rank fusion of {len(lists)} lists was given {len(weights)} weights")
     shares: dict[str, list[float]] = defaultdict(list)
-    found: dict[str, list[Found]] = defaultdict(list)
+    found: dict[str, tuple[Found, ...]] = defaultdict(tuple)
     pieces = {}
     for hits, weight in zip(lists, weights or [1.0] * len(lists), strict=True):
         for rank, hit in enumerate(hits.items, start=1):
             shares[hit.piece.id].append(weight / (k + rank))
-            found[hit.piece.id].extend(hit.found)
+            found[hit.piece.id] += hit.found
             pieces[hit.piece.id] = hit.piece
     return ranked(
         lists[0].query,
         (
-            Hit(piece, math.fsum(shares[id]), tuple(sorted(set(found[id]), key=lambda f: (f.by, f.rank, f.note))))
+            Hit(piece, math.fsum(shares[id]), found[id] if len(found[id]) == 1 else _in_order(found[id]))
             for id, piece in pieces.items()
         ),
     )
+
+
+def _in_order(found: Iterable[Found]) -> tuple[Found, ...]:
+    return tuple(sorted(set(found), key=lambda each: (each.by, each.rank, each.note)))
 
 
 def fuse(*steps: Step[Query, Hits], k: int = 60, weights: Sequence[float] | None = None) -> Step[Query, Hits]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, cast
 
 from ragways.core.errors import UsageError
 from ragways.core.plain import from_json, to_plain
-from ragways.index.export import replacing
 from ragways.index.open import Index, views_of
 from ragways.index.shape import WEDGES, Semantic, Structural, semantic, structural, without_loops
 from ragways.store.store import Store
@@ -173,6 +172,8 @@ def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
 
 def write_json(file: Path, value: object) -> None:
     """A value as a file of JSON, all of it or none."""
+    from ragways.index.export import replacing
+
     with replacing(file) as draft:
         draft.write_text(json.dumps(to_plain(value), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 

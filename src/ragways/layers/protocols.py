@@ -75,6 +75,107 @@ class Documents(Protocol):
         """What documents have in a field of their metadata, each value once; not more than `limit` of them."""
         ...
 
+    def article(self, number: int) -> tuple[str, str, str]:
+        """Title, text and date of a document by its number."""
+        ...
+
+    def paragraph_tokens(self, number: int) -> dict[str, int]:
+        """How many tokens the chunks of each paragraph of a document have, by its path."""
+        ...
+
+    @property
+    def articles(self) -> ArticleLookup: ...
+
+
+PartRow = tuple[int, str, int, int]
+"""Ordinal, path, start and end of a part of a document."""
+
+
+class ArticleLookup(Protocol):
+    """Articles by title, their parts and their links. Articles go by number; names are titles as `title_name` makes
+    them. A redirect is a name without an article.
+    """
+
+    def title(self, number: int) -> str | None: ...
+
+    def articles_named(self, names: Iterable[str]) -> dict[str, int]:
+        """The first article of each of these names that has one."""
+        ...
+
+    def redirects_named(self, names: Iterable[str]) -> dict[str, str]:
+        """The name that the last redirect of each of these names leads to."""
+        ...
+
+    def beginning(self, name: str, limit: int) -> list[str]:
+        """Names that begin so, in order; one that several documents have may stand several times."""
+        ...
+
+    def leading(self, name: str, limit: int) -> list[tuple[str, str]]:
+        """Names and titles of redirects to a name."""
+        ...
+
+    def like(self, text: str, limit: int) -> list[tuple[str, str]]:
+        """Names that share letters with a text, and their letters: those that share the most first."""
+        ...
+
+    def around(self, number: int) -> list[tuple[int, str]]:
+        """Number and title of the two articles before a number, and of the two from it on."""
+        ...
+
+    def listing(self, limit: int, offset: int) -> list[tuple[int, str, str, str]]:
+        """Number, key, title and format of articles."""
+        ...
+
+    def found(
+        self, words: str, limit: int, offset: int
+    ) -> tuple[list[tuple[int, str, str, str, int, dict[str, str]]], int]:
+        """Number, key, title, format, length and metadata of articles, by key, and how many there are in all. With
+        words, only of those whose title or key has them.
+        """
+        ...
+
+    def paragraphs(self, document: int) -> list[PartRow]: ...
+
+    def paragraphs_in(self, document: int, start: int, end: int) -> list[PartRow]: ...
+
+    def paragraphs_near(self, document: int, first: int, last: int) -> list[PartRow]:
+        """Those from one ordinal to another."""
+        ...
+
+    def paragraph(self, document: int, path: str) -> PartRow | None: ...
+
+    def paragraph_at(self, document: int, place: int) -> PartRow | None:
+        """The paragraph that a place of the text lies in, or the next one."""
+        ...
+
+    def sections(self, document: int) -> list[tuple[int, str, int, int, str, int]]:
+        """Ordinal, path, start, end, title and level."""
+        ...
+
+    def infoboxes(self, document: int) -> list[tuple[int, str, list[tuple[str, str]]]]:
+        """Start, kind and fields."""
+        ...
+
+    def text_without_links(self, number: int) -> str | None:
+        """The text of an article that has no links."""
+        ...
+
+    def links_of(self, document: int, limit: int) -> list[tuple[int, str]]:
+        """Place and name of the first links of a document."""
+        ...
+
+    def links_to(self, name: str) -> Iterator[tuple[int, int]]:
+        """Document and place of the links to a name, by document; read as far as they are needed."""
+        ...
+
+    def linking(self, name: str) -> Iterator[int]:
+        """Documents that link to a name, read as far as they are needed."""
+        ...
+
+    def links_named(self, name: str) -> list[tuple[int, int, int]]:
+        """Document, start and end of the links to a name, whether it has an article or not."""
+        ...
+
 
 class Words(Protocol):
     """BM25 over chunks with their titles."""

@@ -2,16 +2,16 @@
 
 All encoders share one tokenizer and one table of word vectors (int8, with a scale for each row). Each kind has an ONNX
 file of its own, which takes the word vectors of a text and gives what it was trained for. `release/weights.py` makes
-the files, and `weights/manifest.json` holds their hashes, which are compared when a process first opens one.
+the files, and `weights/manifest.json` has a checksum of each, which is compared when a process first opens it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -117,11 +117,10 @@ def comes_with(name: str) -> bool:
 
 
 def checked_path(name: str) -> Path:
-    """Where a file of `weights/` lies, once its bytes are known to be those that this version was made with."""
-    path, known = WEIGHTS / name, known_hash(name)
+    """The path of a file of `weights/`, once its bytes are known to be those that this version was made with."""
+    path, known = WEIGHTS / name, _manifest(name)["crc32"]
     try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        found = zlib.crc32(path.read_bytes())
     except OSError as error:
         raise _unreadable(name, error) from error
     if found != known:
@@ -130,9 +129,14 @@ def checked_path(name: str) -> Path:
 
 
 def known_hash(name: str) -> str:
-    """The hash that a file of `weights/` must have. MissingPart where this version came without the file."""
+    """The SHA-256 of a file of `weights/`. MissingPart where this version came without the file."""
+    return str(_manifest(name)["sha256"])
+
+
+def _manifest(name: str) -> Mapping[str, object]:
     try:
-        return str(json.loads((WEIGHTS / "manifest.json").read_bytes())["files"][name]["sha256"])
+        row = json.loads((WEIGHTS / "manifest.json").read_bytes())["files"][name]
+        return {"crc32": int(row["crc32"]), "sha256": str(row["sha256"])}
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise _unreadable(name, error) from error
 

@@ -20,8 +20,8 @@ from ragways.layers.layer import Scored
 from ragways.layers.protocols import Graph
 from ragways.pictures.shell import page_file, shell
 from ragways.retrieval.ask import Result
-from ragways.retrieval.graph_pieces import GraphWalk
-from ragways.retrieval.window_walk import WindowPath, WindowTexts
+from ragways.retrieval.knowledge_graph import GraphWalk
+from ragways.retrieval.traversals import WindowPath, WindowTexts
 
 SEEDS, ENTITIES, PASSAGES = 8, 12, 8
 """Of each that a picture shows."""

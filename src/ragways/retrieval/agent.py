@@ -36,7 +36,7 @@ _QUOTED = re.compile(r"`(\w+)`")
 
 
 AT_ONCE = 8
-"""Calls in one round; those past it are not made, and the agent is told so."""
+"""Calls in one round; those beyond it are refused, and the agent reads so."""
 _SHOWN = 300
 
 
@@ -117,7 +117,7 @@ def _canonical(arguments: str) -> str:
         return arguments
 
 
-def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> Answer:
+def answer_of(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> Answer:
     """The answer with the numbers of the evidence it names, and how it follows."""
     if not final.known:
         return Answer(evidence, ABSTENTION, abstained=True, way=way)
@@ -204,7 +204,7 @@ def agent(
             return await answer(use)(evidence)
         if final is not None:
             here.details.update(explanation=final.explanation, assumptions=list(final.assumptions))
-            return said(use, evidence, final, here.way)
+            return answer_of(use, evidence, final, here.way)
         if failed is not None and not evidence.items:
             raise failed
         # Nothing is left to spend, or nobody to ask: what was read is answered from without the model, or not at all.
@@ -301,7 +301,7 @@ class _Work:
             self.messages.append(Message("tool", fence(outcome.text), tool_call_id=call.id))
 
     async def _last(self) -> AgentAnswer:
-        """The last round, told to answer: a task of its own, so that a reply that cannot be used is asked again."""
+        """The last round, in which the model must answer: a task of its own, so that an unusable reply is repeated."""
         self.number += 1
         with span("round", number=self.number, last=True):
             given = AgentAnswerInput(self.query.text, self.notes.found(), "\n".join(self.remarks) or "nothing")

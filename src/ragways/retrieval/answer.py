@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -18,8 +19,10 @@ from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BU
 from ragways.models.embed import reads
 from ragways.models.task import Outcome, Task
 from ragways.reading.answers import USUAL, Reach
-from ragways.retrieval.beside_model import ORDERED_BY, checked, read_first, reader_for
+from ragways.retrieval.paradigm import Strategy, Tokens
+from ragways.retrieval.reader import ORDERED_BY, checked, read_first, reader_for
 from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import pack
 from ragways.tasks.answers import (
     ANSWER,
     NATIVE,
@@ -66,22 +69,22 @@ def is_retrieval_only() -> bool:
 def answer(
     use: Resources, prompt: Native | None = None, *, stream: bool = True, reach: Reach = USUAL
 ) -> Step[Evidence, Answer]:
-    """Say what the evidence says, or that it does not say it.
+    """Answer from the evidence, or abstain where it has no answer.
 
-    `prompt` is the paradigm's own way of asking for the answer, taken where the settings choose native prompts. Short
-    prompts ask for the words of an abstention, so that those words are one.
+    `prompt` is the paradigm's own prompt, used where the settings choose native prompts. With short prompts, the words
+    of an abstention in a reply are an abstention.
     `stream`: whether the text may be passed on while it is written (see `core/stream.py`). `reach`: how much is read
     where the reader answers.
     """
     native, short = prompt if use.prompts == "native" else None, use.prompts == "short"
-    wishes = replace(use.wishes, style="") if short else use.wishes
-    task = wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
 
     async def run(evidence: Evidence) -> Answer:
         if is_retrieval_only():
             return _abstain(evidence, "retrieval only")
         if not evidence.items:
             return _abstain(evidence, "no evidence")
+        wishes = replace(use.wishes, style="") if short else use.wishes
+        task = wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
         passages = tuple(
             _passage(hit, spans, origin) for (hit, origin, _), spans in zip(evidence.described(), places, strict=True)
@@ -119,6 +122,24 @@ def answer(
         return checked(replace(given_answer, error=error, **how), against)
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
+
+
+def answered(
+    step: Callable[..., Step[Query, Hits]], prompt: Native | None = None, *, tokens: int = 8000
+) -> Callable[..., Strategy]:
+    """The builder of a paradigm that is one step: its hits, as many as fit `tokens`, and an answer from them. Its
+    settings are those of the step, and `tokens`.
+    """
+
+    def build(use: Resources, *, tokens: int = tokens, **settings: object) -> Strategy:
+        return step(use, **settings) >> pack(use, tokens) >> answer(use, prompt)
+
+    signature = inspect.signature(step, eval_str=True)
+    budget = inspect.Parameter("tokens", inspect.Parameter.KEYWORD_ONLY, default=tokens, annotation=Tokens)
+    build.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), budget], return_annotation=Strategy
+    )
+    return build
 
 
 def _extractor(use: Resources, question: str, reach: Reach) -> Extractor:
@@ -234,6 +255,6 @@ def citation(use: Resources, sentence: int, piece: Piece, span: tuple[int, int],
 
 
 def word_overlap(wanted: set[str], sentence: str) -> float:
-    """How many of the wanted words a sentence holds, less for a long one."""
+    """How many of the wanted words a sentence has, divided by its length."""
     held = set(terms(sentence))
     return len(wanted & held) / (len(held) + 5)

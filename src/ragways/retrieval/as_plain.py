@@ -1,4 +1,4 @@
-"""The result of a question as plain data: the answer, its evidence, its steps and what they used."""
+"""The result of a question as plain data: the answer, its evidence, its steps and their usage."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def route_data(route: Decision | None) -> dict[str, Any] | None:
 
 
 def citation_data(answer: Answer) -> list[dict[str, Any]]:
-    """Citations in their order; with `support_estimated`, a weak signal, where that was asked for."""
+    """Citations in their order; with `support_estimated`, a weak signal, where the settings request it."""
     plain = [{**asdict(citation), "source": origin_data(citation.source)} for citation in answer.citations]
     for citation, chance in zip(plain, answer.support, strict=False):
         citation["support_estimated"] = round(chance, 4)
@@ -68,7 +68,7 @@ def evidence_data(answer: Answer) -> list[dict[str, Any]]:
 
 
 def hit_data(hit: Hit, source: Origin) -> dict[str, Any]:
-    """A piece that was found: what it says, where it stands, who found it at which place."""
+    """A hit: the text of its piece, its place, and which retriever ranked it where."""
     piece = hit.piece
     return {
         "id": piece.id,

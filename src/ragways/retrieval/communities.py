@@ -22,12 +22,10 @@ from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ran
 from ragways.layers.words import terms
 from ragways.models.client import RULE_INSTEAD
 from ragways.models.tokens import count_tokens
-from ragways.retrieval.answer import answer
-from ragways.retrieval.graph_pieces import EntityScores, rounded, triplet_pieces
-from ragways.retrieval.knowledge_graph import entities_nearby
-from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.answer import answered
+from ragways.retrieval.knowledge_graph import EntityScores, entities_nearby, rounded, triplet_pieces
+from ragways.retrieval.paradigm import Count, Paradigm, Tokens
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.retrieve import pack
 from ragways.tasks.graph import POINTS, PointsInput, RatedPoint, RatedPoints, Rater, ShownReport
 
 if TYPE_CHECKING:
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from ragways.layers.communities.report import CommunityReport
 
 
+Share = Annotated[float, Ge(0)]
 RELATIONS, CHUNKS = 40, 100
 """Relations and chunks of one entity that are looked at: a hub must not swamp the others."""
 _PIECES = 100  # of one kind that are put in order; no budget holds more
@@ -50,7 +49,12 @@ class Chosen:
 
 
 def report_points(
-    use: Resources, *, level: int = -1, reports: int = 9000, batch: int = 3500, seed: int = 0
+    use: Resources,
+    *,
+    level: Annotated[int, Ge(-1)] = -1,
+    reports: Tokens = 9000,
+    batch: Count = 3500,
+    seed: int = 0,
 ) -> Step[Query, Hits]:
     """The reports of a level, shuffled and read in batches, each asked for rated points; those rated 0 are dropped.
 
@@ -129,7 +133,7 @@ def _fitting(communities: Sequence[Community], tokens: int) -> list[Community]:
 
 
 def _batches(chosen: Sequence[Chosen], tokens: int, seed: int) -> list[list[Chosen]]:
-    """Shuffled, so that no batch holds only what is like itself. A report larger than a batch has one of its own."""
+    """Shuffled, so that each batch is mixed. A report larger than a batch gets a batch of its own."""
     shuffled = sorted(chosen, key=lambda one: one.community.id)
     random.Random(seed).shuffle(shuffled)  # noqa: S311 - a fixed order is what is wanted
     batches: list[list[Chosen]] = []
@@ -189,7 +193,7 @@ def _hit(point: RatedPoint, batch: Sequence[Chosen], note: str) -> Hit:
 
 
 def _with_ranks(hits: Hits) -> Hits:
-    """Every hit says its rank in the list that it now stands in."""
+    """The hits, with `found` giving their ranks in this list."""
     return Hits(
         hits.query,
         tuple(
@@ -218,17 +222,17 @@ class NearEntities:
 def surroundings(
     use: Resources,
     *,
-    entities: int = 10,
+    entities: Count = 10,
     minimum: float = 0.3,
     named: bool = True,
-    chunks: float = 0.5,
-    relations: float = 0.35,
-    reports: float = 0.15,
+    chunks: Share = 0.5,
+    relations: Share = 0.35,
+    reports: Share = 0.15,
 ) -> Step[Query, Hits]:
     """Source chunks, relations and reports of the entities nearest the question.
 
-    `chunks`, `relations` and `reports` are shares of the tokens. They hold at every length of the list, not at one
-    budget alone: so a larger budget keeps all that a smaller one had. `named`: entities that the question names count
+    `chunks`, `relations` and `reports` are shares of the tokens. They apply at every length of the list, so a larger
+    budget keeps all that a smaller one had. `named`: entities that the question names count
     as well as those nearest it by description.
     """
     shares = {"chunk": chunks, "triplet": relations, "report": reports}
@@ -328,51 +332,14 @@ def _best(scores: Mapping[str, float]) -> list[str]:
     return sorted(scores, key=lambda id: (-scores[id], id))[:_PIECES]
 
 
-def build_community_global(
-    use: Resources,
-    *,
-    level: Annotated[int, Ge(-1)] = -1,
-    reports: Tokens = 9000,
-    batch: Count = 3500,
-    seed: int = 0,
-    tokens: Tokens = 2500,
-) -> Strategy:
-    """`reports`: tokens of the nearest reports that are read; 0 reads all of them."""
-    return (
-        report_points(use, level=level, reports=reports, batch=batch, seed=seed)
-        >> pack(use, tokens)
-        >> answer(use, "points")
-    )
-
-
 COMMUNITY_GLOBAL = Paradigm(
     name="community-global",
     summary="The nearest reports of communities, as many as a budget holds (reports=0: all), read in batches for rated "
     "points; the best points make the answer.",
     source="T, U",
     needs=frozenset({"vectors", "graph", "communities"}),
-    build=build_community_global,
+    build=answered(report_points, "points", tokens=2500),
 )
-
-
-Share = Annotated[float, Ge(0)]
-
-
-def build_community_local(
-    use: Resources,
-    *,
-    entities: Count = 10,
-    minimum: float = 0.3,
-    named: bool = True,
-    chunks: Share = 0.5,
-    relations: Share = 0.35,
-    reports: Share = 0.15,
-    tokens: Tokens = 8000,
-) -> Strategy:
-    around = surroundings(
-        use, entities=entities, minimum=minimum, named=named, chunks=chunks, relations=relations, reports=reports
-    )
-    return around >> pack(use, tokens) >> answer(use, "facts")
 
 
 COMMUNITY_LOCAL = Paradigm(
@@ -380,5 +347,5 @@ COMMUNITY_LOCAL = Paradigm(
     summary="The entities of the question, with their relations, reports and source chunks.",
     source="T",
     needs=frozenset({"vectors", "graph", "communities"}),
-    build=build_community_local,
+    build=answered(surroundings, "facts"),
 )

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from ragways.core.step import Step, fuse
 from ragways.core.types import Hits, Query
-from ragways.retrieval.answer import answer, recall
+from ragways.retrieval.answer import answer, answered, recall
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack, top, words
-
-
-def build_llm_only(use: Resources) -> Strategy:
-    return recall(use)
-
 
 LLM_ONLY = Paradigm(
     name="llm-only",
     summary="The model answers from what it knows, without looking anything up.",
     source="R, A",
     needs=frozenset(),
-    build=build_llm_only,
+    build=recall,
 )
 
 
@@ -36,16 +31,12 @@ NAIVE = Paradigm(
 )
 
 
-def build_words(use: Resources, *, k: Count = 10, tokens: Tokens = 8000) -> Strategy:
-    return words(use, k=k) >> pack(use, tokens) >> answer(use)
-
-
 WORDS = Paradigm(
     name="words",
     summary="The chunks that match the question's words best (BM25).",
     source="beyond",
     needs=frozenset({"words"}),
-    build=build_words,
+    build=answered(words),
 )
 
 

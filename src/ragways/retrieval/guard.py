@@ -1,7 +1,7 @@
-"""Hits → Hits: what keeps planted documents and copies from filling the evidence.
+"""Hits → Hits: a guard against planted documents and copies in the evidence.
 
 Who can add documents to a corpus can plant some that repeat a question and a false answer: they are most like the
-question, so they come first, in all their paraphrases. Three rules, all of them settings, hold most of them back:
+question, so they come first, in all their paraphrases. Three rules, all of them settings, leave most of them out:
 
 - of pieces that say the same in nearly the same words (near-duplicates), the best `copies` stay;
 - pieces of several documents that repeat the question itself (echoes) are near-duplicates of each other, whatever else
@@ -17,7 +17,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import count
+from functools import reduce
+from operator import or_
 from typing import Annotated
 
 from pydantic import Field
@@ -35,7 +36,7 @@ _VERBATIM = frozenset({"chunk", "sentence", "paragraph", "section", "article"})
 
 
 class GuardSettings(Section):
-    """What holds back copies and planted documents. Sources are patterns of keys (`source.key` of evidence)."""
+    """Limits on copies and planted documents in evidence. Sources are patterns of keys (`source.key` of evidence)."""
 
     copies: int = Field(1, ge=0, description="most pieces of each group of near-duplicates in evidence; 0 is no limit")
     alike: float = Field(
@@ -60,8 +61,8 @@ class GuardSettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class GuardedHits:
-    """`hits` are those that stay, in their order. `duplicates` counts the near-duplicates of each that were found, kept
-    or not; `held_back` says of each that was held back why.
+    """The remaining `hits`, in order. `duplicates` counts the near-duplicates of each, whether they remain or not;
+    `held_back` gives the reason for each hit that was left out.
     """
 
     hits: Hits
@@ -125,7 +126,7 @@ class _Groups:
         self._more: dict[int, int] = {}
 
     def held_by(self, place: int) -> str:
-        """The id of the piece for whose sake this one is held back; nothing where it may stay."""
+        """The id of the piece that this one duplicates; empty where it may stay."""
         group = next((first for first in self._more if self._are_copies(place, first)), None)
         if group is None:
             self._more[place] = 0
@@ -148,21 +149,13 @@ class _Groups:
         counts, alike = (one.bit_count(), other.bit_count()), self._settings.alike
         # Shared words are this share of all words of the two.
         enough = alike / (1 + alike) * sum(counts) - _ROUNDING
-        return min(counts) >= FEWEST and (one & other).bit_count() >= enough
+        return min(counts) >= max(FEWEST, enough) and (one & other).bit_count() >= enough
 
 
 def _bits(texts: Sequence[set[str]]) -> list[int]:
     """Each text with a bit set for each of its words."""
-    numbers = dict(zip(set().union(*texts), count(), strict=False))
-    size = len(numbers) // 8 + 1
-    found = []
-    for words in texts:
-        bits = bytearray(size)
-        for word in words:
-            number = numbers[word]
-            bits[number >> 3] |= 1 << (number & 7)
-        found.append(int.from_bytes(bits, "little"))
-    return found
+    bits = {word: 1 << number for number, word in enumerate(set().union(*texts))}
+    return [reduce(or_, map(bits.__getitem__, words), 0) for words in texts]
 
 
 _ROUNDING = 1e-9

@@ -15,7 +15,7 @@ from ragways.layers.layer import Scored
 from ragways.layers.protocols import Triplet
 from ragways.layers.words import terms
 from ragways.retrieval.answer import answer
-from ragways.retrieval.graph_pieces import (
+from ragways.retrieval.knowledge_graph import (
     DESCRIPTION,
     by_date,
     cut,
@@ -23,9 +23,10 @@ from ragways.retrieval.graph_pieces import (
     hits_of,
     in_turn,
     interleaved,
+    known_names,
+    likeness,
     triplet_pieces,
 )
-from ragways.retrieval.knowledge_graph import known_names, likeness
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack

@@ -14,18 +14,19 @@ from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.layers.protocols import Triplet
 from ragways.retrieval.answer import answer
-from ragways.retrieval.graph_pieces import (
+from ragways.retrieval.knowledge_graph import (
     EntityScores,
     GraphWalk,
+    Seeds,
     by_date,
     entity_pieces,
     hits_of,
     interleaved,
+    link_entities,
     rounded,
     said,
     triplet_pieces,
 )
-from ragways.retrieval.knowledge_graph import Seeds, link_entities
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack, scored_hits
@@ -56,9 +57,10 @@ def spread(
     keep: int = 100,
     weighted: bool = True,
 ) -> Step[Seeds, Spread]:
-    """Personalised PageRank on the undirected graph of entities; kept are the `keep` best that have at least `minimum`,
-    and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which. `weighted`: mass goes
-    along edges in proportion to their weights, as often as relations join two entities; source R's goes evenly.
+    """Personalised PageRank on the undirected graph of entities; it gives the `keep` best with a share of at least
+    `minimum`, and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which. `weighted`:
+    mass goes along edges in proportion to their weights, as often as relations join two entities; source R's goes
+    evenly.
     """
 
     async def run(seeds: Seeds) -> Spread:

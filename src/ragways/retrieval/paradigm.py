@@ -48,7 +48,7 @@ class Paradigm:
         return self.build(use, **chosen)
 
     def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings with values of the right types, or an error that says what was meant."""
+        """The settings with values of the right types, or an error with the nearest name."""
         from pydantic import TypeAdapter, ValidationError
 
         parameters = {**_keyword_only(_all_take), **self._parameters()}
@@ -68,11 +68,11 @@ class Paradigm:
 
 
 def _all_take(*, reader: AnswerBy = "read") -> None:
-    """The settings that every paradigm takes besides its own: `reader` goes before `answer.reader`."""
+    """Settings of every paradigm besides its own: `reader` overrides `answer.reader`."""
 
 
 def _type_of(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 - an annotation
-    """What a setting must be; one that does not say takes anything."""
+    """The type of a setting; one without annotation takes any value."""
     return Any if parameter.annotation is parameter.empty else parameter.annotation
 
 

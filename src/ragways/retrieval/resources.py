@@ -1,4 +1,4 @@
-"""What steps work with: the index, the embedder, the client of a model."""
+"""The resources of a step: the index, the embedder, the client of a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VECTORS_KEPT = 4096
 
 
 class LiveResources:
-    """What questions work with as long as a program keeps its corpus open; each gets it with the newest snapshot."""
+    """Resources for a program that keeps its corpus open: each question gets them with the newest snapshot."""
 
     def __init__(self, index: LiveIndex, resources: Callable[[Index], Resources]) -> None:
         self._index = index
@@ -41,7 +41,7 @@ class LiveResources:
 
 @dataclass
 class Resources:
-    """`threshold` is the least chance of being right with which a rule answers, `sentences` the most it says."""
+    """`threshold` is the least chance of being right for an answer by rule, `sentences` the most sentences it has."""
 
     index: Index
     embedder: Embedder
@@ -53,7 +53,7 @@ class Resources:
     wishes: AnswerWishes = field(default_factory=AnswerWishes)
     """What the user wants of answers by a model."""
     fallback: bool = False
-    """Whether the rule answers where the model could not, so that what was found is not lost; the answer says so."""
+    """Whether the rule answers where the model could not; the answer reports it."""
     reader: PassageReader | None = None
     """What finds answers in evidence without a model; None where there is no such thing."""
     answer_by: AnswerBy = "read"
@@ -63,9 +63,9 @@ class Resources:
     stop_below: float = 0.0
     """The chance that the evidence answers below which a model is not asked."""
     check: bool = False
-    """Whether a short answer of the reader is held against the model's."""
+    """Whether the model's answer is compared with a short answer of the reader."""
     guard: GuardSettings = field(default_factory=GuardSettings)
-    """What is held back from evidence."""
+    """What is left out of evidence."""
     router: Path | None = None
     """The file of the router that `auto` goes by; None is the index's own, or else the one that comes with ragways."""
     support: bool = False

@@ -1,4 +1,4 @@
-"""Query → Hits, Hits → Hits and Hits → Evidence: what is found, and what of it is kept."""
+"""Query → Hits, Hits → Hits and Hits → Evidence: retrieval, and the selection of evidence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
 from ragways.layers.layer import Scored
 from ragways.models.embed import reads
-from ragways.retrieval.beside_model import ordered
 from ragways.retrieval.guard import guarded
+from ragways.retrieval.paradigm import Count
+from ragways.retrieval.reader import ordered
 from ragways.retrieval.resources import Resources
 
 
@@ -30,7 +31,7 @@ def dense(use: Resources, *, k: int = 10, minimum: float = -1.0, beside: bool = 
     return Step("dense", run, k=k, minimum=minimum)
 
 
-def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:
+def words(use: Resources, *, k: Count = 10) -> Step[Query, Hits]:
     """The k chunks that match the question's words best (BM25)."""
 
     async def run(query: Query) -> Hits:
@@ -62,7 +63,7 @@ def top(k: int) -> Step[Hits, Hits]:
 
 
 def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, Hits]:
-    """Let late interaction have a say in the order of the best `among` hits.
+    """Reorder the best `among` hits by late interaction as well.
 
     Each token of the question is matched to its nearest token of a passage (MaxSim over the embedder's token vectors).
     The order that gives is joined to the one there was by rank, rather than put in its place: a passage two hops away
@@ -90,7 +91,7 @@ def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, 
 
 
 def pack(use: Resources, tokens: int, *, order: bool = True) -> Step[Hits, Evidence]:
-    """As many of the best as fit the budget, without what the guard holds back (see `guard.py`).
+    """As many of the best as fit the budget, without what the guard leaves out (see `guard.py`).
 
     Packing ends at the first hit that does not fit, rather than going on to smaller ones behind it: so a larger budget
     never loses what a smaller one had. Where a model is set, the reader may put the best in order before

@@ -15,10 +15,10 @@ from ragways.core.trace import current_span, span
 from ragways.core.types import ABSTENTION, Answer, Evidence, Found, Hit, Hits, Query
 from ragways.layers.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD
-from ragways.retrieval.answer import answer, recall
-from ragways.retrieval.beside_model import reader_for
+from ragways.retrieval.answer import answer, answered, recall
 from ragways.retrieval.pagerank import by_pagerank
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.reader import reader_for
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack
 from ragways.tasks.refusal import refuses
@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked: Collection[str]) -> list[str]:
-    """What the hits do not say yet: three at most, none that was asked before."""
+    """Sub-questions that the hits leave open: three at most, none of them repeated."""
     given = SubquestionsInput(question, _texts(hits), tuple(asked), _terms)
     found = (await use.model.do(SUBQUESTIONS, given, rule_if_unusable=True)).value
     known = {plain(question), *map(plain, asked)}
@@ -55,9 +55,9 @@ async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked
 async def judge(
     use: Resources, question: str, answer: Answer, asked: Collection[str], enough: float = 0.5
 ) -> AnswerVerdict:
-    """Whether an answer suffices. One that refuses never does, whatever is said of it: then the question is open.
+    """Whether an answer suffices. One that refuses never does, whatever the verdict.
 
-    Without a model an answer that was read suffices by its chance, and what to look up is found by rules.
+    Without a model the chance of an answer by the reader decides, and rules give what to look up.
     """
     given = JudgeAnswerInput(question, answer.text, _texts(answer.evidence.items), tuple(asked), _terms)
     verdict = (await use.model.do(JUDGE_ANSWER, given, rule_if_unusable=True)).value
@@ -91,7 +91,7 @@ setting, so that the answer's budget does not change what is searched for.
 """
 
 
-def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7, enough: float = 0.5) -> Step[Query, Hits]:
+def gather_in_rounds(use: Resources, *, rounds: Count = 5, k: Count = 7, enough: Chance = 0.5) -> Step[Query, Hits]:
     """Search, ask what is missing, append that to the query, search again.
 
     Ends after so many rounds, when one finds nothing new, when no sub-question comes, or, without a model, when the
@@ -231,23 +231,12 @@ def _noted(hits: Hits, note: str) -> Hits:
     return replace(hits, items=tuple(replace(hit, found=tuple(map(noted, hit.found))) for hit in hits.items))
 
 
-def build_recursive(
-    use: Resources,
-    *,
-    rounds: Count = 5,
-    k: Count = 7,
-    enough: Chance = 0.5,
-    tokens: Tokens = 8000,
-) -> Strategy:
-    return gather_in_rounds(use, rounds=rounds, k=k, enough=enough) >> pack(use, tokens) >> answer(use, "rounds")
-
-
 RECURSIVE = Paradigm(
     name="recursive",
     summary="Search in rounds; each appends to the query what the passages found so far leave open.",
     source="T",
     needs=frozenset({"vectors"}),
-    build=build_recursive,
+    build=answered(gather_in_rounds, "rounds"),
 )
 
 

@@ -9,6 +9,7 @@ many sentences as `max_sentences` has room for; equals go to a window before a s
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Annotated
 
@@ -16,17 +17,203 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from ragways.core.errors import UnusableReply
+from ragways.core.errors import StoreFailed, UnusableReply
 from ragways.core.step import Step
-from ragways.core.types import Hits, Query
+from ragways.core.trace import current_span
+from ragways.core.types import Document, Found, Hit, Hits, Piece, Query, ranked
+from ragways.index.open import Index
+from ragways.layers.protocols import Similarities, Windows
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
-from ragways.retrieval.answer import answer
+from ragways.retrieval.answer import answer, answered
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
-from ragways.retrieval.window_walk import WindowTexts, WindowWalk, gathered_hits
 from ragways.tasks.search import CHOOSE_HOP, ChooseHopInput, HopChoice, HopPreview
+
+
+@dataclass(frozen=True, slots=True)
+class VisitedWindow:
+    """A hop as the trace keeps it: the window and the sentences that were gathered there, all by id."""
+
+    window: str
+    similarity: float
+    why: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPath:
+    """What a traversal leaves in the trace: the windows it visited, in order, and why it stopped."""
+
+    windows: tuple[VisitedWindow, ...]
+    stopped: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A window that was visited, how similar it was by the traversal's own measure, and why it was chosen."""
+
+    window: int
+    similarity: float
+    why: str
+    sentences: tuple[int, ...]
+
+
+@dataclass
+class WindowWalk:
+    """A window, or a sentence, that repeats the text of another one is that one: so no window is visited twice, no
+    sentence is gathered twice, and boilerplate does not fill the evidence.
+    """
+
+    windows: Windows
+    near: Similarities
+    max_sentences: int
+    hops: list[Hop] = field(default_factory=list)
+    gathered: list[int] = field(default_factory=list)
+    stopped: str = ""
+    _visited: set[int] = field(default_factory=set)
+    _held: set[int] = field(default_factory=set)
+
+    @property
+    def here(self) -> int:
+        return self.hops[-1].window
+
+    @property
+    def full(self) -> bool:
+        return len(self.gathered) >= self.max_sentences
+
+    def visit(self, window: int, similarity: float, why: str) -> None:
+        """Go to a window and gather its sentences, as many as there is room for."""
+        new = self.new(window)[: self.max_sentences - len(self.gathered)]
+        self._visited.add(self.windows.same_window(window))
+        self._held.update(map(self.windows.same_sentence, new))
+        self.gathered += new
+        self.hops.append(Hop(window, similarity, why, tuple(new)))
+
+    def visited(self, window: int) -> bool:
+        return self.windows.same_window(window) in self._visited
+
+    def new(self, window: int) -> list[int]:
+        """Sentences of a window that are not gathered yet."""
+        found: dict[int, int] = {}
+        for sentence in self.windows.sentences_of(window):
+            same = self.windows.same_sentence(sentence)
+            if same not in self._held:
+                found.setdefault(same, sentence)
+        return list(found.values())
+
+    def touches(self, window: int) -> bool:
+        """Whether it has a gathered sentence."""
+        return any(self.windows.same_sentence(sentence) in self._held for sentence in self.windows.sentences_of(window))
+
+    def ahead(self) -> list[tuple[int, float]]:
+        """Neighbours not visited, each with its similarity to the current window."""
+        return [(window, similar) for window, similar in self.windows.neighbours(self.here) if not self.visited(window)]
+
+    def to_window(self, window: int) -> float:
+        return self.near.window(window)
+
+    def to_sentence(self, sentence: int) -> float:
+        return self.near.sentence(sentence)
+
+    def best_sentence(self) -> float:
+        """How near the best gathered sentence is to the question."""
+        return max(self.to_sentence(sentence) for sentence in self.gathered)
+
+    def begin(self) -> bool:
+        """Visit the anchor, the window most similar to the question; False where there is no window at all."""
+        anchor = next(self.near.falling(), None)
+        if anchor is None:
+            self.stopped = "the index has no windows"
+            return False
+        self.visit(anchor, self.to_window(anchor), "anchor: most similar to the question")
+        return True
+
+    def must_stop(self, ahead: list[tuple[int, float]]) -> bool:
+        """The two ends that every traversal has."""
+        if self.full:
+            self.stopped = f"{self.max_sentences} sentences gathered"
+        elif not ahead:
+            self.stopped = "no way on"
+        return bool(self.stopped)
+
+
+class WindowTexts:
+    """Texts of windows and sentences; each document is read once."""
+
+    def __init__(self, index: Index, windows: Windows) -> None:
+        self.windows = windows
+        self._index = index
+        self._documents: dict[str, Document] = {}
+
+    def document(self, id: str) -> Document:
+        if id not in self._documents:
+            found = self._index.document(id)
+            if found is None:
+                raise StoreFailed(f"the windows name {id}, which is not in the index", "build again with --rebuild")
+            self._documents[id] = found
+        return self._documents[id]
+
+    def title(self, window: int) -> str:
+        return self.document(self.windows.document_of(window)).title
+
+    def sentence(self, sentence: int) -> str:
+        id = ":".join(self.windows.sentence_id(sentence).split(":")[:2])
+        start, end = self.windows.span_of(sentence)
+        return self.document(id).text[start:end]
+
+    def window(self, window: int) -> str:
+        return " ".join(self.sentence(sentence) for sentence in self.windows.sentences_of(window))
+
+
+def gathered_hits(index: Index, query: Query, by: str, walk: WindowWalk) -> Hits:
+    """The gathered sentences in the order they were gathered: the score is 1 / place.
+
+    That order is what a traversal decides, so it is what a budget must cut from the end; sorted by similarity, the
+    sentences of a window would be torn apart and all seven would look alike. The similarity to the question stands in
+    `found`, whose rank is the number of the hop and whose note is the way there.
+    """
+    windows = walk.windows
+    _attach_path(walk)
+    texts = WindowTexts(index, windows)
+    hits: list[Hit] = []
+    way: list[str] = []
+    for number, hop in enumerate(walk.hops, start=1):
+        way.append(windows.window_id(hop.window))
+        for sentence in hop.sentences:
+            found = Found(by, number, walk.to_sentence(sentence), " → ".join(way))
+            hits.append(Hit(_piece(texts, hop.window, sentence), 1 / (len(hits) + 1), (found,)))
+    return ranked(query, hits)
+
+
+def _piece(texts: WindowTexts, window: int, sentence: int) -> Piece:
+    document = texts.document(texts.windows.document_of(window))
+    start, end = texts.windows.span_of(sentence)
+    text = document.text[start:end]
+    return Piece(
+        id=texts.windows.sentence_id(sentence),
+        kind="sentence",
+        text=text,
+        document=document.id,
+        title=document.title,
+        start=start,
+        end=end,
+        tokens=count_tokens(text),
+        date=document.metadata.get("date", ""),
+    )
+
+
+def _attach_path(walk: WindowWalk) -> None:
+    """Leave the path where a picture of the walk can be drawn from."""
+    visited = []
+    for hop in walk.hops:
+        gathered = tuple(map(walk.windows.sentence_id, hop.sentences))
+        visited.append(VisitedWindow(walk.windows.window_id(hop.window), round(hop.similarity, 6), hop.why, gathered))
+    here = current_span()
+    here.attachments.append(WindowPath(tuple(visited), walk.stopped))
+    here.details["found"] = len(walk.gathered)
+
 
 Follow = Callable[[WindowWalk, Query], Awaitable[None]]
 Point = NDArray[np.float64]
@@ -37,7 +224,7 @@ _BY_RULE = 15
 """Sentences where no model says when it is enough."""
 
 
-def basic_retrieval(use: Resources, *, max_sentences: int = 15, min_sentences: int = 5) -> Step[Query, Hits]:
+def basic_retrieval(use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 5) -> Step[Query, Hits]:
     """Windows in falling similarity, no traversal. From `min_sentences` on, ends when the best sentence gathered beats
     the next window.
     """
@@ -57,7 +244,7 @@ def basic_retrieval(use: Resources, *, max_sentences: int = 15, min_sentences: i
     return _step("basic-retrieval", use, follow, max_sentences=max_sentences, min_sentences=min_sentences)
 
 
-def query_traversal(use: Resources, *, max_sentences: int = 15, min_sentences: int = 8) -> Step[Query, Hits]:
+def query_traversal(use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8) -> Step[Query, Hits]:
     """Hop to the neighbour, window or sentence, most similar to the question. From `min_sentences` on, ends when the
     best sentence gathered beats the best window available.
     """
@@ -77,7 +264,7 @@ def query_traversal(use: Resources, *, max_sentences: int = 15, min_sentences: i
     return _step("query-traversal", use, follow, max_sentences=max_sentences, min_sentences=min_sentences)
 
 
-def kg_traversal(use: Resources, *, max_sentences: int = 15) -> Step[Query, Hits]:
+def kg_traversal(use: Resources, *, max_sentences: Count = 15) -> Step[Query, Hits]:
     """Hop to the window most similar to the current one, past those that share a sentence with what is gathered. Ends
     when the next similarity is not above that of the last hop.
     """
@@ -95,7 +282,7 @@ def kg_traversal(use: Resources, *, max_sentences: int = 15) -> Step[Query, Hits
     return _step("kg-traversal", use, follow, max_sentences=max_sentences)
 
 
-def triangulation_average(use: Resources, *, max_sentences: int = 15, min_sentences: int = 8) -> Step[Query, Hits]:
+def triangulation_average(use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8) -> Step[Query, Hits]:
     """Hop to the node n, window or sentence, with the greatest mean of sim(q, c), sim(q, n) and sim(c, n). From
     `min_sentences` on, ends when the best mean of a sentence gathered beats the best of a window available.
     """
@@ -116,7 +303,7 @@ def triangulation_average(use: Resources, *, max_sentences: int = 15, min_senten
     return _step("triangulation-average", use, follow, max_sentences=max_sentences, min_sentences=min_sentences)
 
 
-def triangulation_3d(use: Resources, *, max_sentences: int = 15) -> Step[Query, Hits]:
+def triangulation_3d(use: Resources, *, max_sentences: Count = 15) -> Step[Query, Hits]:
     """Hop to the window whose triangle with the question and the current window has its centroid nearest the question,
     all in the three dimensions in which windows differ most.
     """
@@ -128,7 +315,7 @@ def triangulation_3d(use: Resources, *, max_sentences: int = 15) -> Step[Query, 
     return _step("triangulation-3d", use, follow, max_sentences=max_sentences)
 
 
-def triangulation_full(use: Resources, *, max_sentences: int = 15) -> Step[Query, Hits]:
+def triangulation_full(use: Resources, *, max_sentences: Count = 15) -> Step[Query, Hits]:
     """As `triangulation_3d`, in the full dimension."""
 
     async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
@@ -241,7 +428,7 @@ def _to_nearest_centroid(walk: WindowWalk, question: Point, points: Callable[[Se
 
 
 async def _choose(model: ModelClient, given: ChooseHopInput) -> tuple[HopChoice, str]:
-    """What the model, or the rule, says, and who said it."""
+    """The choice of the model or of the rule, and which of them made it."""
     try:
         outcome = await model.do(CHOOSE_HOP, given)
     except UnusableReply:
@@ -249,39 +436,6 @@ async def _choose(model: ModelClient, given: ChooseHopInput) -> tuple[HopChoice,
     if outcome.by_rule and outcome.value.choice:
         return outcome.value, "rule: most similar to the question"
     return outcome.value, outcome.way
-
-
-def build_basic_retrieval(
-    use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 5, tokens: Tokens = 8000
-) -> Strategy:
-    walk = basic_retrieval(use, max_sentences=max_sentences, min_sentences=min_sentences)
-    return walk >> pack(use, tokens) >> answer(use)
-
-
-def build_query_traversal(
-    use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8, tokens: Tokens = 8000
-) -> Strategy:
-    walk = query_traversal(use, max_sentences=max_sentences, min_sentences=min_sentences)
-    return walk >> pack(use, tokens) >> answer(use)
-
-
-def build_kg_traversal(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
-    return kg_traversal(use, max_sentences=max_sentences) >> pack(use, tokens) >> answer(use)
-
-
-def build_triangulation_average(
-    use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8, tokens: Tokens = 8000
-) -> Strategy:
-    walk = triangulation_average(use, max_sentences=max_sentences, min_sentences=min_sentences)
-    return walk >> pack(use, tokens) >> answer(use)
-
-
-def build_triangulation_3d(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
-    return triangulation_3d(use, max_sentences=max_sentences) >> pack(use, tokens) >> answer(use)
-
-
-def build_triangulation_full(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
-    return triangulation_full(use, max_sentences=max_sentences) >> pack(use, tokens) >> answer(use)
 
 
 def build_llm_guided(
@@ -312,42 +466,42 @@ BASIC_RETRIEVAL = Paradigm(
     "The windows nearest the question, one after the other, until a sentence beats the next; no traversal.",
     "W",
     _NEEDS,
-    build_basic_retrieval,
+    answered(basic_retrieval),
 )
 QUERY_TRAVERSAL = Paradigm(
     "query-traversal",
     "A walk from window to window, always to the neighbour nearest the question.",
     "W",
     _NEEDS,
-    build_query_traversal,
+    answered(query_traversal),
 )
 KG_TRAVERSAL = Paradigm(
     "kg-traversal",
     "A walk to the window most similar to the current one, past what was read already.",
     "W",
     _NEEDS,
-    build_kg_traversal,
+    answered(kg_traversal),
 )
 TRIANGULATION_AVERAGE = Paradigm(
     "triangulation-average",
     "A walk by the mean similarity of question, current window and next.",
     "W",
     _NEEDS,
-    build_triangulation_average,
+    answered(triangulation_average),
 )
 TRIANGULATION_3D = Paradigm(
     "triangulation-3d",
     "A walk by the centroid of question, current window and next, in three dimensions.",
     "W",
     _NEEDS,
-    build_triangulation_3d,
+    answered(triangulation_3d),
 )
 TRIANGULATION_FULL = Paradigm(
     "triangulation-full",
     "A walk by the centroid of question, current window and next, in the full dimension.",
     "W",
     _NEEDS,
-    build_triangulation_full,
+    answered(triangulation_full),
 )
 LLM_GUIDED = Paradigm(
     "llm-guided",

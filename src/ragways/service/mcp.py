@@ -118,7 +118,7 @@ class ProtocolAnswers:
     def _articles(self, cursor: str) -> Data:
         offset = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10 else 0
         with self._snapshot(self._where) as use:
-            rows = view_of(use.index).queries.listing(_PAGE + 1, offset)
+            rows = use.index.articles.listing(_PAGE + 1, offset)
         listed = [
             {"uri": f"ragways://article/{number}", "name": title or key, "mimeType": "text/plain"}
             for number, key, title, _ in rows[:_PAGE]

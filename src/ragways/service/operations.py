@@ -20,7 +20,6 @@ from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
-from ragways.retrieval.tools.corpus_view import view_of
 from ragways.service.blocks import GrowingBlocks, stored_blocks, with_blocks
 from ragways.service.errors import from_ragways, without_paths
 from ragways.service.keys import redacted
@@ -235,7 +234,7 @@ async def documents(work: Work) -> dict[str, Any]:
     """A page of the documents, by number, or of those whose title or key has these words."""
     given = work.arguments
     with work.corpus.snapshot() as use:
-        rows, total = view_of(use.index).queries.found(given.get("search") or "", given["limit"], given["offset"])
+        rows, total = use.index.articles.found(given.get("search") or "", given["limit"], given["offset"])
     return {
         "documents": [
             {"id": f"article:{number}", "key": key, "title": title, "format": format, "characters": length,
@@ -254,7 +253,7 @@ async def document(work: Work) -> dict[str, Any]:
         whole = use.index.document(id) if id else None
         if whole is None:
             raise UsageError("there is no such document", "see those there are")
-        sections = view_of(use.index).queries.sections(number_of(id))
+        sections = use.index.articles.sections(number_of(id))
         return {
             "id": id,
             "key": whole.key,

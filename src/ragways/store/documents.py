@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ragways.core.types import Document, Infobox, Link, Origin, Piece
+from ragways.store.articles import StoredArticles
 from ragways.store.origin import OriginFinder, SectionRow, unpacked
 from ragways.store.sentences import sentence_rows, sentences_of
 from ragways.store.store import Store, check_text, number_of, path_of
@@ -24,12 +25,15 @@ _TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks"}
 
 
 class _Article(NamedTuple):
-    """A document as pieces are made of it: start, end and tokens of its chunks, by path."""
+    """A document as pieces are made of it: start, end and tokens of its chunks, by path. `places` are packed."""
 
     id: str
+    key: str
     title: str
     text: str
     date: str
+    url: str
+    places: str
     chunks: dict[str, tuple[int, int, int]]
 
     @property
@@ -62,10 +66,10 @@ class StoredDocuments:
         articles = self._read(number for number, _ in places.values())
         found = {}
         for id, (number, path) in places.items():
-            if number in articles and (place := articles[number].chunks.get(path)) is not None:
-                name, title, text, date, _ = articles[number]
+            if (article := articles.get(number)) is not None and (place := article.chunks.get(path)) is not None:
                 start, end, tokens = place
-                found[id] = Piece(id, "chunk", text[start:end], name, title, start, end, tokens, date)
+                text = article.text[start:end]
+                found[id] = Piece(id, "chunk", text, article.id, article.title, start, end, tokens, article.date)
         return found
 
     def text(self, document: str, start: int, end: int) -> str:
@@ -150,14 +154,15 @@ class StoredDocuments:
 
     def origins(self, spans: Sequence[tuple[str, int, int]]) -> list[Origin]:
         numbers = {number_of(id) for id, _, _ in spans if id.startswith("article:")}
-        if missing := [number for number in numbers if number not in self._finders]:
+        if missing := self._read(number for number in numbers if number not in self._finders):
             sections: dict[int, list[SectionRow]] = {number: [] for number in missing}
-            for number, end, title, level in self._rows("document, end, title, level", "sections", "document", missing):
+            columns = "document, end, title, level"
+            for number, end, title, level in self._rows(columns, "sections", "document", [*missing]):
                 sections[number].append((end, title, level))
-            columns = "number, key, coalesce(metadata ->> '$.url', ''), places"
-            for number, key, url, places in self._rows(columns, "documents", "number", missing):
-                self._finders[number] = OriginFinder.of_rows(key, url, places, sections[number])
-                self._places += self._finders[number].size
+            for number, article in missing.items():
+                finder = OriginFinder.of_rows(article.key, article.url, article.places, sections[number])
+                self._finders[number] = finder
+                self._places += finder.size
         found = [
             self._finders[number_of(id)].find(start, end)
             if id.startswith("article:") and number_of(id) in self._finders
@@ -168,10 +173,15 @@ class StoredDocuments:
             self._places -= self._finders.popitem(last=False)[1].size
         return found
 
+    @property
+    def articles(self) -> StoredArticles:
+        """Articles by title, their parts and their links."""
+        return StoredArticles(self.store.db)
+
     def article(self, number: int) -> tuple[str, str, str]:
         """Title, text and date of a document."""
-        _, title, text, date, _ = self._read([number])[number]
-        return title, text, date
+        article = self._read([number])[number]
+        return article.title, article.text, article.date
 
     def paragraph_tokens(self, number: int) -> dict[str, int]:
         """How many tokens the chunks of each paragraph of a document have, by its path."""
@@ -195,10 +205,13 @@ class StoredDocuments:
             columns = "document, path, start, end, tokens"
             for number, path, start, end, tokens in self._rows(columns, "chunks", "document", missing):
                 chunks[number][path] = start, end, tokens
-            columns = "number, key, title, text, crc, coalesce(metadata ->> '$.date', '')"
-            for number, key, title, text, crc, date in self._rows(columns, "documents", "number", missing):
+            columns = (
+                "number, key, title, text, crc, coalesce(metadata ->> '$.date', ''), "
+                "coalesce(metadata ->> '$.url', ''), places"
+            )
+            for number, key, title, text, crc, date, url, places in self._rows(columns, "documents", "number", missing):
                 check_text(self.store.path, key, text, crc)
-                found[number] = _Article(f"article:{number}", title, text, date, chunks[number])
+                found[number] = _Article(f"article:{number}", key, title, text, date, url, places, chunks[number])
                 self._remember(number, found[number])
         return found
 

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import StoreFailed
-from ragways.retrieval.tools import queries
 from ragways.retrieval.tools.corpus_view import TOKENS
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
+from ragways.store import articles
 from tests.retrieval.tools.conftest import resources
 
 STRINGS = [
@@ -70,7 +70,7 @@ def check(box: Toolbox, name: str, arguments: str) -> None:
 
 
 def test_no_exception_escapes_and_only_enumerated_queries_run(box: Toolbox):
-    known = {text for name, text in vars(queries).items() if name.startswith("_") and isinstance(text, str)}
+    known = {text for name, text in vars(articles).items() if name.startswith("_") and isinstance(text, str)}
     ran: set[str] = set()
     box._view.index.store.db.set_trace_callback(ran.add)
     runner = asyncio.Runner()

@@ -22,9 +22,9 @@ from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.reading.answers import IN_ORDER, USUAL
 from ragways.retrieval.answer import answer, is_retrieval_only
-from ragways.retrieval.evidence import affordable
 from ragways.retrieval.fused import FUSED
 from ragways.retrieval.paradigm import Paradigm, Strategy, Tokens, parse_variant
+from ragways.retrieval.reader import affordable
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.routing.features import FEATURES, all_features
 from ragways.retrieval.routing.look import Look, cut, look
@@ -66,7 +66,7 @@ class Arm:
 
 @lru_cache(maxsize=256)
 def arm_of(name: str, find: Find) -> Arm:
-    """The paradigm and the settings that an arm's name stands for; UsageError where there is no such thing."""
+    """The paradigm and the settings that an arm's name stands for; UsageError where there is none."""
     paradigm, settings = parse_variant(name)
     found = find(paradigm)
     return Arm(found, found.check(settings))

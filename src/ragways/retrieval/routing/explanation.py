@@ -47,7 +47,7 @@ class KnownFeature:
 
 @dataclass(frozen=True, slots=True)
 class RouteExplanation:
-    """A decision with all it rests on. `router` says which one decided; `guard`, `corpora` and `stop` are of it, in
+    """A decision with its grounds. `router` names the router that decided; `guard`, `corpora` and `stop` are of it, in
     words. `features` are by group.
     """
 

@@ -1,6 +1,6 @@
 """The first look: one cheap retrieval, before it is decided how a question is answered.
 
-It is the best retrieval that the index's layers allow and that asks no model. All it found is kept, best first: what a
+It is the best retrieval that the index's layers allow and that asks no model. It keeps all its hits, best first: what a
 paradigm of the same name would show with `k=5` is the first five of it.
 """
 

@@ -80,7 +80,7 @@ class Guard:
     """Whether the router was better than the best fixed arm on questions it was not fitted on.
 
     `gain` is in utility, `lower` its lower bound (one-sided, 95 %); it is `passed` where that is not below
-    -`tolerance`. `how` says how the questions were kept apart.
+    -`tolerance`. `how` describes how the questions were separated.
     """
 
     gain: float
@@ -179,7 +179,7 @@ class Router:
 
     def distance(self, features: Mapping[str, float]) -> float | None:
         """How far the corpus is from the nearest one that the router was fitted on, in standard deviations of a
-        feature on average; None where that cannot be told.
+        feature on average; None where it is unknown.
         """
         scales = {
             name: known for name, known in self.features.items() if name.startswith("corpus.") and known.scale > 0
@@ -202,7 +202,7 @@ class Router:
     ) -> Decision:
         """The arm to take on a question with these features.
 
-        `possible` says why an arm cannot be taken here, nothing where it can; `evidence` are the tokens of evidence
+        `possible` gives the reason why an arm cannot be taken here, else nothing; `evidence` are the tokens of evidence
         that an arm would show, where that is known already; `trade` goes before the router's own.
         """
         known, price = self.standardised(features), self.trade if trade is None else trade
@@ -289,7 +289,7 @@ def _moved(features: Mapping[str, float], scales: Mapping[str, Scale]) -> dict[s
 
 @dataclass(frozen=True, slots=True)
 class ArmEstimate:
-    """What an arm was expected to give and to cost. `impossible` says why it cannot be taken; empty where it can."""
+    """The expected value and cost of an arm. `impossible` is the reason why it cannot be taken; else empty."""
 
     arm: str
     value: float

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ragways.core.errors import ToolError
 from ragways.core.types import title_name
 from ragways.layers.graph.names import STOP, TOKEN, plain_name
-from ragways.retrieval.tools.queries import Queries
+from ragways.layers.protocols import ArticleLookup
 from ragways.store.titles import LONGEST, letters, likeness
 
 _HOPS = 5
@@ -41,14 +41,14 @@ class Mention(NamedTuple):
 class Catalogue:
     """Titles, looked up in the store. Articles are numbers; `article:` is put before them for showing."""
 
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
+    def __init__(self, articles: ArticleLookup) -> None:
+        self._lookup = articles
         self._beginnings: dict[str, list[str]] = {}
         self._ends: dict[str, int | None] = {}
 
     def title(self, number: int) -> str | None:
         """What an article is called; None where there is no article of this number."""
-        return self._queries.title(number)
+        return self._lookup.title(number)
 
     def by_name(self, name: str) -> int | None:
         """The article of a name as names are compared, redirects resolved: the first article that is called so, or else
@@ -71,10 +71,10 @@ class Catalogue:
         for _ in range(_HOPS + 1):
             if not left:
                 break
-            known = self._queries.articles_named(set(left.values()))
+            known = self._lookup.articles_named(set(left.values()))
             found.update((name, known[here]) for name, here in left.items() if here in known)
             left = {name: here for name, here in left.items() if here not in known}
-            leads = self._queries.redirects_named(set(left.values())) if left else {}
+            leads = self._lookup.redirects_named(set(left.values())) if left else {}
             left = {name: leads[here] for name, here in left.items() if here in leads}
         return found
 
@@ -84,7 +84,7 @@ class Catalogue:
         found = {title_name(title): title}
         nearest = list(found)
         for _ in range(_HOPS):
-            leading = [row for name in nearest for row in self._queries.leading(name, _REDIRECTS)]
+            leading = [row for name in nearest for row in self._lookup.leading(name, _REDIRECTS)]
             new = {name: title for name, title in leading if name not in found}
             nearest = list(new)[: max(0, _REDIRECTS - len(found))]
             found |= {name: new[name] for name in nearest}
@@ -99,7 +99,7 @@ class Catalogue:
             number = int(match[1])
             if self.title(number) is not None:
                 return number
-            near = [_label(*each) for each in self._queries.around(number)]
+            near = [_label(*each) for each in self._lookup.around(number)]
             raise ToolError(f"there is no article with the id {shown(text)}", near)
         found = self.by_name(title_name(text))
         if found is None:
@@ -112,7 +112,7 @@ class Catalogue:
         text = _readable(text)
         own = letters(text)
         # A redirect and its article are one, and few shared letters may be many of a short title: look at more.
-        rows = dict(self._queries.like(text, min(4 * k + 20, _CANDIDATES)))
+        rows = dict(self._lookup.like(text, min(4 * k + 20, _CANDIDATES)))
         scores = {name: round(likeness(own, known), 4) for name, known in rows.items()}
         exact = title_name(text)
         articles = self.by_names([exact, *scores])
@@ -157,7 +157,7 @@ class Catalogue:
         if name not in self._beginnings:
             if len(self._beginnings) >= _CACHED:
                 self._beginnings.clear()
-            self._beginnings[name] = self._queries.beginning(name, _BEGINNING)
+            self._beginnings[name] = self._lookup.beginning(name, _BEGINNING)
         return self._beginnings[name]
 
     def places(self, text: str, article: int, pattern: re.Pattern[str]) -> list[int]:
@@ -194,7 +194,7 @@ def _called(known: Collection[str], names: Collection[str]) -> list[str]:
 
 
 def _readable(text: str) -> str:
-    """A text without halves of letters, which no store can be asked for."""
+    """A text without lone surrogates, which a store cannot take."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -203,6 +203,6 @@ def _label(number: int, title: str) -> str:
 
 
 def shown(text: str) -> str:
-    """What was asked for, short and on one line, for an error."""
+    """An argument in short, on one line, for an error."""
     short = text if len(text) <= 80 else text[:79] + "…"
     return repr(short.encode("utf-8", "replace").decode())

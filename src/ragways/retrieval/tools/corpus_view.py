@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ragways.core.types import title_name
 from ragways.index.open import Index
+from ragways.layers.protocols import PartRow
 from ragways.models.tokens import count_text
 from ragways.retrieval.tools.catalogue import Catalogue, shown
 from ragways.retrieval.tools.links import ArticleLinks, Targets
-from ragways.retrieval.tools.queries import PartRow, Queries
 from ragways.retrieval.tools.results import Excerpt, Listed, StubLink
 from ragways.store.store import number_of
 
@@ -33,21 +33,21 @@ _NAMES = 5
 
 
 class CorpusView:
-    """The queries, titles and links of one open index. Reads only."""
+    """The articles, titles and links of one open index. Reads only."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.queries = Queries(index)
-        self.catalogue = Catalogue(self.queries)
+        self.articles = index.articles
+        self.catalogue = Catalogue(self.articles)
         self._targets = OrderedDict[int, Targets]()
 
     def links(self) -> ArticleLinks:
         """The links of articles, for one question."""
-        return ArticleLinks(self.index, self.queries, self.catalogue, self._targets)
+        return ArticleLinks(self.index, self.catalogue, self._targets)
 
     def opening_like(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
-        """The k articles whose first chunk is nearest a vector: it says what the article is about, and as chunks are
-        usually made its title stands before it. So a search by meaning needs no vectors of its own.
+        """The k articles whose first chunk is nearest a vector: it is an introduction, and usually has the
+        title before it. So titles need no vectors of their own.
         """
         return [(number_of(id), round(score, 4)) for id, score in self.index.vectors.openings(vector, k)]
 
@@ -140,5 +140,5 @@ def stub_of(view: CorpusView, text: str) -> Stub | None:
     name = title_name(title)
     if not name or view.catalogue.by_name(name) is not None:
         return None
-    places = [place for place in view.queries.links_named(name) if view.catalogue.title(place[0]) is not None]
+    places = [place for place in view.articles.links_named(name) if view.catalogue.title(place[0]) is not None]
     return Stub(title, places) if places else None

@@ -1,7 +1,7 @@
 """Which articles link to which. Where a document has no links, titles that stand in its text serve.
 
-Links are rows. A question reads those of the articles that it reaches, and no more than a bound; its note says where
-that leaves something out.
+Links are rows. A question reads those of the articles that it reaches, up to a bound; its note reports what was
+left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TypeVar
 from ragways.index.open import Index
 from ragways.layers.words import sure_terms
 from ragways.retrieval.tools.catalogue import Catalogue, names_of, pattern_of
-from ragways.retrieval.tools.queries import Queries
 
 CHARACTERS = 500_000
 """Characters of documents without links that are read for one question."""
@@ -32,13 +31,11 @@ T = TypeVar("T")
 
 
 class ArticleLinks:
-    """The links of a corpus for one question; `note` says, when it was answered, what was left out."""
+    """The links of a corpus for one question; `note` then reports what was left out."""
 
-    def __init__(
-        self, index: Index, queries: Queries, catalogue: Catalogue, known: OrderedDict[int, Targets] | None = None
-    ) -> None:
+    def __init__(self, index: Index, catalogue: Catalogue, known: OrderedDict[int, Targets] | None = None) -> None:
         """`known`: targets that earlier questions have read."""
-        self._index, self._queries, self._catalogue = index, queries, catalogue
+        self._index, self._lookup, self._catalogue = index, index.articles, catalogue
         self._known = OrderedDict[int, Targets]() if known is None else known
         self._into: dict[int, list[int]] = {}
         self._characters, self._followed = CHARACTERS, LINKS
@@ -60,7 +57,7 @@ class ArticleLinks:
             return self._known[article]
         before, self._left_out = self._left_out, False
         found: Targets = {}
-        if rows := self._follow(iter(self._queries.links_of(article, max(0, self._followed) + 1))):
+        if rows := self._follow(iter(self._lookup.links_of(article, max(0, self._followed) + 1))):
             articles = self._catalogue.by_names({name for _, name in rows})
             meant = ((start, articles[name]) for start, name in rows if name in articles)
         else:
@@ -84,7 +81,7 @@ class ArticleLinks:
         """Articles that link to one, or mention it."""
         if article not in self._into:
             names = self._catalogue.names(article)
-            found = {each for name in names for each in self._follow(self._queries.linking(name))}
+            found = {each for name in names for each in self._follow(self._lookup.linking(name))}
             found.update(source for source, _ in self._mentions(article, names))
             self._into[article] = sorted(found - {article})
         return self._into[article]
@@ -92,7 +89,7 @@ class ArticleLinks:
     def to(self, article: int) -> Iterator[Place]:
         """Every place elsewhere that links to an article, or mentions it; in reading order of each document."""
         names = self._catalogue.names(article)
-        linking = merge(*map(self._queries.links_to, names))
+        linking = merge(*map(self._lookup.links_to, names))
         for source, some in groupby(linking, key=lambda place: place[0]):
             if source != article:
                 yield from sorted(set(some))
@@ -158,7 +155,7 @@ class ArticleLinks:
 
     def _text(self, article: int) -> str:
         """The text of a document without links, as far as it may still be read for the question."""
-        text = self._queries.text_without_links(article) or ""
+        text = self._lookup.text_without_links(article) or ""
         room = max(0, self._characters)
         self._left_out |= len(text) > room
         self._characters -= len(text[:room])

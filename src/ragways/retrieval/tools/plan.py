@@ -91,7 +91,7 @@ class _Plan:
         return self._hits()
 
     async def _use(self, tool: Callable[P, Awaitable[T]], *args: P.args, **settings: P.kwargs) -> T | None:
-        """What a tool returns; None where it may not be used, or knows no such thing."""
+        """The result of a tool; None where it may not be used, or fails."""
         name = tool.__name__
         if name not in self._box.names:
             return None
@@ -159,7 +159,7 @@ class _Plan:
         return self._best(await self._read(article, [f"{article}:s0"]))[:2]
 
     async def _joining(self, articles: Sequence[str]) -> list[Excerpt]:
-        """How two named articles hang together; of one, what others say about it."""
+        """The path between two named articles; of one, the paragraphs that link to it."""
         if len(articles) > 1:
             path = await self._use(self._box.shortest_path, articles[0], articles[1], limit=4)
             return [hop.paragraph for hop in path.hops if hop.paragraph is not None] if path else []

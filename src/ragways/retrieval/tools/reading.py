@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ragways.core.errors import MissingLayer, ToolError
 from ragways.core.types import title_name
 from ragways.layers.layer import Scored
+from ragways.layers.protocols import PartRow
 from ragways.retrieval.tools.catalogue import shown
 from ragways.retrieval.tools.corpus_view import FIELD, TOKENS, CorpusView, page, stub_of
 from ragways.retrieval.tools.links import ArticleLinks, Place
-from ragways.retrieval.tools.queries import PartRow
 from ragways.retrieval.tools.results import (
     Articles,
     Excerpt,
@@ -83,7 +83,7 @@ async def by_meaning(view: CorpusView, embed: Embed, query: str, k: int, offset:
 def _first_parts(view: CorpusView, scored: Scored) -> Iterable[Excerpt]:
     """One quote a paragraph, so that an offset counts paragraphs; the window of a paragraph shows its other parts."""
     for id, score in scored:
-        row = view.queries.paragraph(number_of(id), path_of(id))
+        row = view.articles.paragraph(number_of(id), path_of(id))
         if row is not None:
             yield from list(view.quotes(number_of(id), [row], score))[:1]
 
@@ -100,7 +100,7 @@ def whole(view: CorpusView, article: str, offset: int) -> Paragraphs:
     if stub := stub_of(view, article):
         return Paragraphs((), None, stub.note, stub.links(view))
     number = view.catalogue.find(article)
-    quotes, following = page(view.quotes(number, view.queries.paragraphs(number)), offset, MOST)
+    quotes, following = page(view.quotes(number, view.articles.paragraphs(number)), offset, MOST)
     return Paragraphs(quotes, following, _past(quotes, offset))
 
 
@@ -108,7 +108,7 @@ def outline(view: CorpusView, article: str, offset: int) -> Outline:
     if stub := stub_of(view, article):
         return Outline(Listed("", stub.title), (), (), None, stub.note, stub.links(view))
     number = view.catalogue.find(article)
-    rows = view.queries.sections(number)
+    rows = view.articles.sections(number)
     titles = tuple(
         SectionTitle(f"article:{number}:{path}", title, level, end - start)
         for _, path, start, end, title, level in rows[offset : offset + MOST]
@@ -118,8 +118,8 @@ def outline(view: CorpusView, article: str, offset: int) -> Outline:
 
 
 def _boxes(view: CorpusView, number: int) -> Iterator[InfoboxFacts]:
-    for start, kind, fields in view.queries.infoboxes(number)[:_BOXES]:
-        row = view.queries.paragraph_at(number, start)
+    for start, kind, fields in view.articles.infoboxes(number)[:_BOXES]:
+        row = view.articles.paragraph_at(number, start)
         source = next(view.quotes(number, [row]), None) if row is not None else None
         yield InfoboxFacts(kind[:FIELD], {key[:FIELD]: value[:FIELD] for key, value in fields[:_FIELDS]}, source)
 
@@ -133,13 +133,13 @@ def sections(view: CorpusView, ids: Sequence[str], offset: int) -> Paragraphs:
 def section_window(view: CorpusView, id: str, around: int, offset: int) -> SectionWindow:
     """What the sections around one begin with; to read them whole is another tool's work."""
     number, at = _section(view, id)
-    rows = view.queries.sections(number)
+    rows = view.articles.sections(number)
     near = range(max(0, at - around), min(len(rows), at + around + 1))[offset:]
     shown: list[SectionPreview] = []
     room = TOKENS
     for place in near:
         _, path, start, end, title, _ = rows[place]
-        inside = view.queries.paragraphs_in(number, start, end)
+        inside = view.articles.paragraphs_in(number, start, end)
         first = next(iter(view.quotes(number, inside[:1])), None)
         room -= first.tokens if first else 0
         if shown and room < 0:
@@ -151,7 +151,7 @@ def section_window(view: CorpusView, id: str, around: int, offset: int) -> Secti
 
 def paragraph_window(view: CorpusView, id: str, around: int, offset: int) -> Paragraphs:
     number, row = _paragraph(view, id)
-    rows = view.queries.paragraphs_near(number, row[0] - around, row[0] + around)
+    rows = view.articles.paragraphs_near(number, row[0] - around, row[0] + around)
     quotes, following = page(view.quotes(number, rows), offset, MOST)
     return Paragraphs(quotes, following, _past(quotes, offset))
 
@@ -160,7 +160,7 @@ def _section(view: CorpusView, id: str) -> tuple[int, int]:
     """The article and the place among its sections that an id means."""
     match = _SECTION.fullmatch(id.strip())
     number = view.catalogue.find(match[1] if match else id)
-    rows = view.queries.sections(number)
+    rows = view.articles.sections(number)
     wanted = match[2] if match else ""
     for at, row in enumerate(rows):
         if row[1] == wanted:
@@ -173,11 +173,11 @@ def _section(view: CorpusView, id: str) -> tuple[int, int]:
 def _paragraph(view: CorpusView, id: str) -> tuple[int, PartRow]:
     match = _PARAGRAPH.fullmatch(id.strip())
     number = view.catalogue.find(match[1] if match else id)
-    row = view.queries.paragraph(number, match[2]) if match else None
+    row = view.articles.paragraph(number, match[2]) if match else None
     if row is not None:
         return number, row
     section = _SECTION.fullmatch(id.strip())
-    rows = view.queries.paragraphs(number)
+    rows = view.articles.paragraphs(number)
     inside = [row for row in rows if section and row[1].startswith(f"{section[2]}:")] or rows
     wanted = int(match[2].rpartition("p")[2]) if match else 0
     near = sorted(inside, key=lambda row: abs(_place(row[1].rpartition(":")[2]) - wanted))[:5]
@@ -190,8 +190,8 @@ def _place(part: str) -> int:
 
 def _in_sections(view: CorpusView, places: Sequence[tuple[int, int]]) -> Iterator[Excerpt]:
     for number, at in places:
-        _, _, start, end, _, _ = view.queries.sections(number)[at]
-        yield from view.quotes(number, view.queries.paragraphs_in(number, start, end))
+        _, _, start, end, _, _ = view.articles.sections(number)[at]
+        yield from view.quotes(number, view.articles.paragraphs_in(number, start, end))
 
 
 def _past(quotes: Sequence[Excerpt], offset: int) -> str:
@@ -251,7 +251,7 @@ def _linking(view: CorpusView, places: Iterable[Place], limit: int) -> Iterator[
     """The paragraphs that these links stand in, each once."""
     seen = set()
     for source, place in places:
-        row = view.queries.paragraph_at(source, place)
+        row = view.articles.paragraph_at(source, place)
         if row is None or (source, row[1]) in seen:
             continue
         seen.add((source, row[1]))
@@ -270,7 +270,7 @@ def _hop(view: CorpusView, links: ArticleLinks, one: int, other: int) -> PathSte
 
 def _around(view: CorpusView, article: int, place: int) -> Excerpt:
     """The part of the paragraph in which a link stands."""
-    row = view.queries.paragraph_at(article, place)
+    row = view.articles.paragraph_at(article, place)
     parts = list(view.quotes(article, [row] if row is not None else []))
     return next((part for part in parts if part.end > place), parts[-1])
 

@@ -185,7 +185,7 @@ def quotes(result: ToolResult) -> tuple[Excerpt, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The text for the model, and the pieces of documents that it quotes. `failed` tells that the text is an error."""
+    """The text for the model, and the pieces of documents that it quotes. `failed`: the text is an error."""
 
     text: str
     pieces: tuple[Piece, ...] = ()

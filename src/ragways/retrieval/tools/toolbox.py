@@ -47,7 +47,7 @@ def arguments_of(function: Callable[..., Any]) -> type[BaseModel]:
 
 
 def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
-    """Its JSON schema, without the titles that say nothing new."""
+    """Its JSON schema, without titles."""
     schema = arguments.model_json_schema()
     schema.pop("title", None)
     for part in schema.get("properties", {}).values():
@@ -240,7 +240,7 @@ class Toolbox:
         ]
 
     async def call(self, name: str, arguments: str | Mapping[str, object]) -> str:
-        """Call a tool as a model does; the text is JSON, and an error is said in it."""
+        """Call a tool as a model does; the text is JSON, also of an error."""
         return (await self.run(name, arguments)).text
 
     async def run(
@@ -251,8 +251,8 @@ class Toolbox:
         with_sources: bool = False,
         tell: Callable[[RagwaysError], ToldError] | None = None,
     ) -> ToolOutcome:
-        """Call a tool, and keep what it quoted. `with_sources`: `sources` tell where each quote is from, by its id.
-        `tell` has other words for a failure of the embedder or the store, for callers who may not know of them.
+        """Call a tool, and return its text with the pieces that it quotes. `with_sources`: `sources` has the origin of
+        each quote, by its id. `tell` rewords a failure of the embedder or the store for callers outside.
         """
         try:
             if name not in self.names:

@@ -1,19 +1,23 @@
-"""Every query that a tool can cause. Nothing else reaches the store: tools fill in values, never a query's words."""
+"""Articles by title, their parts and their links: every query that a tool for agents can cause.
+
+Tools fill in values, never a query's words.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragways.index.open import Index
 from ragways.store.titles import query_of
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _FEW = 10
 """Names that share four letters in a row with another: where they are fewer, three are enough."""
 
-PartRow = tuple[int, str, int, int]
-"""Ordinal, path, start and end of a part."""
+_PartRow = tuple[int, str, int, int]
 
 _TITLE = "SELECT title FROM documents WHERE number = ? AND redirect IS NULL"
 _ARTICLES_NAMED = """SELECT value, number FROM json_each(?) JOIN documents ON number = (
@@ -49,11 +53,11 @@ _LINKING = "SELECT DISTINCT document FROM links WHERE name = ? ORDER BY document
 _LINKS_NAMED = "SELECT document, start, end FROM links WHERE name = ? ORDER BY document, ordinal LIMIT 1000"
 
 
-class Queries:
-    """The enumerated queries, each with its values."""
+class StoredArticles:
+    """`ArticleLookup` (`layers/protocols.py`) over one snapshot of the rows."""
 
-    def __init__(self, index: Index) -> None:
-        self._db = index.store.db  # the snapshot that the index reads
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
 
     def _all(self, query: str, *values: object) -> list[Any]:
         return self._db.execute(query, values).fetchall()
@@ -110,19 +114,19 @@ class Queries:
         rows = [(*row[:-1], json.loads(row[-1])) for row in self._all(_FOUND, pattern, limit, offset)]
         return rows, int(self._all(_COUNTED, pattern)[0][0])
 
-    def paragraphs(self, document: int) -> list[PartRow]:
+    def paragraphs(self, document: int) -> list[_PartRow]:
         return self._all(_PARAGRAPHS, document)
 
-    def paragraphs_in(self, document: int, start: int, end: int) -> list[PartRow]:
+    def paragraphs_in(self, document: int, start: int, end: int) -> list[_PartRow]:
         return self._all(_PARAGRAPHS_IN, document, start, end)
 
-    def paragraphs_near(self, document: int, first: int, last: int) -> list[PartRow]:
+    def paragraphs_near(self, document: int, first: int, last: int) -> list[_PartRow]:
         return self._all(_PARAGRAPHS_NEAR, document, first, last)
 
-    def paragraph(self, document: int, path: str) -> PartRow | None:
+    def paragraph(self, document: int, path: str) -> _PartRow | None:
         return next(iter(self._all(_PARAGRAPH, document, path)), None)
 
-    def paragraph_at(self, document: int, place: int) -> PartRow | None:
+    def paragraph_at(self, document: int, place: int) -> _PartRow | None:
         """The paragraph that a place of the text lies in, or the next one."""
         return next(iter(self._all(_PARAGRAPH_AT, document, place)), None)
 

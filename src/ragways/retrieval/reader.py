@@ -1,8 +1,13 @@
-"""What the reader does beside a model: order its passages, spare a call that finds nothing, hold its answer up.
+"""What the reader does for paradigms: how likely passages are evidence, and what it does beside a model.
 
-Each is a setting of its own (`answer.order`, `answer.stop_below`, `answer.check`). None replaces what a model says.
-Where the reader's weights are missing all three are off, which is told once; a question in a language that the reader
-does not know is left alone, and the trace says so.
+Several passages are read together, each in the others' light: one that says nothing of the question by itself is
+evidence where it goes on from another one that does. What the reader says of a passage is a logit
+(`models/reader.py`), one thing among those by which `fused` orders.
+
+Beside a model it puts passages in order (`answer.order`), spares a call that would find nothing (`answer.stop_below`)
+and compares the answers (`answer.check`). None of these replaces what a model says. Where the reader's weights are
+missing all three are off, with one warning; a question in a language that the reader does not know is left alone, and
+the trace says so.
 """
 
 from __future__ import annotations
@@ -14,29 +19,72 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from ragways.core.errors import MissingPart, StoreFailed
 from ragways.core.language import NAMES, folded_words, language
 from ragways.core.trace import current_span
-from ragways.core.types import Answer, Found, Hits
+from ragways.core.types import Answer, Found, Hits, Piece
 from ragways.models.encoder import CURE
 from ragways.models.reader import READER_LANGUAGE
 from ragways.models.task import Task
-from ragways.retrieval.evidence import TOGETHER, evidence_logits
+from ragways.reading.windows import windows
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import AnswerInput, AnswerReply, RuleReply
 
 if TYPE_CHECKING:
     from ragways.reading.answers import PassageReader
 
+
+TOGETHER: Final = 6
+"""Passages read in one pass."""
+SIZE: Final = 260
+"""Characters of each: six of them and a question fill what the reader takes in."""
+FEW: Final = 3
+PASS: Final = 100
+"""CPU milliseconds that a pass of six takes; one of three takes half."""
+
+
+def affordable(milliseconds: float) -> int:
+    """How many passages can be read in so many CPU milliseconds."""
+    if milliseconds < PASS:
+        return FEW if milliseconds >= PASS / 2 else 0
+    return TOGETHER * int(milliseconds // PASS)
+
+
+async def evidence_logits(use: Resources, question: str, pieces: Sequence[Piece]) -> list[float] | None:
+    """For each piece the logit of being evidence; None where there is no reader, or none for this language."""
+    if use.reader is None or language(question) not in ("", READER_LANGUAGE):
+        return None
+    shown = windows(question, [(piece.title, _sentences(use, piece)) for piece in pieces], SIZE)
+    groups = [shown[begin : begin + TOGETHER] for begin in range(0, len(shown), TOGETHER)]
+    try:
+        readings = await use.reader.read(question, [[window.shown for window in group] for group in groups], most=1)
+    except (MissingPart, StoreFailed) as error:  # the answer tells it, too
+        current_span().details["not read"] = str(error)
+        return None
+    found = {
+        window.passage: logit
+        for group, reading in zip(groups, readings, strict=True)
+        for window, logit in zip(group, reading.evidence, strict=True)
+    }
+    lowest = min(found.values(), default=0.0)
+    return [found.get(number, lowest) for number in range(len(pieces))]
+
+
+def _sentences(use: Resources, piece: Piece) -> list[str]:
+    spans = use.index.sentences(piece)
+    return [piece.text[start - piece.start : end - piece.start] for start, end in spans] or [piece.text]
+
+
 ORDERED_BY: Final = "reader"
 """The name under which the reader stands in `Hit.found`. It finds nothing that others did not."""
 SURE: Final = 0.8
-"""The least chance with which the reader says that a model is wrong."""
+"""The least chance with which the reader contradicts a model."""
 _MARKS = re.compile(r"\[\d+\]")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 
 
 def reader_for(use: Resources, question: str) -> tuple[PassageReader | None, str]:
-    """The reader, or None and why there is none where one was wanted."""
+    """The reader, or None and the reason."""
     if use.answer_by != "read" or use.reader is None:
         return None, ""
     code = language(question)
@@ -74,7 +122,7 @@ async def ordered(use: Resources, hits: Hits) -> Hits:
 
 
 async def read_first(use: Resources, task: Task[AnswerInput, AnswerReply], given: AnswerInput) -> RuleReply | None:
-    """What the reader finds before a model is asked, where that is wanted; None where it does not read."""
+    """The reader's answer before a model is called, where a setting needs it; None where it does not read."""
     if not (use.check or use.stop_below) or not _works_beside(use) or given.extractor.reader is None:
         return None
     found = (await use.model.by_rule(task, given, "rule: before the model")).value
@@ -89,21 +137,21 @@ def _works_beside(use: Resources) -> bool:
     return use.reader is not None
 
 
-def checked(told: Answer, first: RuleReply | None) -> Answer:
+def checked(answer: Answer, first: RuleReply | None) -> Answer:
     """A model's answer with the reader's chance where the two agree, and else, where the reader is sure, with what it
     found. Where that is not likely enough, or whole sentences, there is nothing to compare.
     """
     if first is None or not first.answered or not first.explanation:
-        return told
+        return answer
     found, chance = first.sentences[0], first.chance or 0.0
-    if _agree(told.text, found.text):
-        return replace(told, chance=chance)
-    return replace(told, note=f"the reader finds another answer: {found.marked}") if chance >= SURE else told
+    if _agree(answer.text, found.text):
+        return replace(answer, chance=chance)
+    return replace(answer, note=f"the reader finds another answer: {found.marked}") if chance >= SURE else answer
 
 
-def _agree(said: str, found: str) -> bool:
-    """Whether what was found stands in what was said, or the other way round: "in 1801", and "1801"."""
-    one, other = _words(_MARKS.sub(" ", said)), _words(found)
+def _agree(answer: str, found: str) -> bool:
+    """Whether one answer contains the other: "in 1801", and "1801"."""
+    one, other = _words(_MARKS.sub(" ", answer)), _words(found)
     return _within(other, one) or _within(one, other)
 
 
