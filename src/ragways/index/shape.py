@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.layers.communities.partition import connected
 from ragways.store.packed import Matrix
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ def structural(
 
 def component_sizes(links: Adjacency) -> Ints:
     """Nodes of each component, largest first."""
+    from ragways.layers.communities.partition import connected
+
     return np.sort(np.unique(connected(links), return_counts=True)[1])[::-1].astype(np.int64)
 
 
