@@ -68,7 +68,7 @@ class Fields:
 @dataclass(eq=False, slots=True)
 class KnownRecords:
     """Records of a file of lines, each by a hash of its line and place, with the number of its document. Of those that
-    are `known` no document is made again; a loader notes which were `unchanged`, and which are `new`.
+    are `known` no document is made again; a loader reports which were `unchanged`, and which are `new`.
     """
 
     known: Mapping[bytes, int] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class LoadOptions:
     """Seconds by the clock for one file in it."""
     fields: Fields = Fields()
     notice: Callable[[Skipped], None] = lambda _: None
-    """Told of every page or record inside a file that was left out."""
+    """Called with every page or record inside a file that was left out."""
     records: KnownRecords | None = None
     """Of a file that was read before."""
 
@@ -216,7 +216,7 @@ def read_text(file: SourceFile, limit: int) -> tuple[str, dict[str, str]]:
 
 
 def decode(data: bytes) -> tuple[str, dict[str, str]]:
-    """By byte order mark, else strict UTF-8, else Windows-1252, which the metadata then says."""
+    """By byte order mark, else strict UTF-8, else Windows-1252, which the metadata then reports."""
     for mark, name in _BOMS:
         if data.startswith(mark):
             return _checked(_strictly(data, name)), {}
