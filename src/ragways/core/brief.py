@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 
-from ragways.core.text import counted
+from ragways.core.text import counted, shortened
 from ragways.core.types import Answer, Evidence, Hit, Hits, Query
 
 LONGEST = 200
@@ -16,17 +16,16 @@ def brief(value: object) -> str:
     """A noun in a few words. What is no noun of `core` says it itself, in a property `brief`, or by its fields."""
     match value:
         case Query():
-            said = value.text
+            text = value.text
         case Hits():
-            said = _listed(value.items)
+            text = _listed(value.items)
         case Evidence():
-            said = f"{_listed(value.items)} ({value.tokens:,} tokens)"
+            text = f"{_listed(value.items)} ({value.tokens:,} tokens)"
         case Answer():
-            said = value.text
+            text = value.text
         case _:
-            said = getattr(value, "brief", "") or _fields(value)
-    flat = " ".join(said[: 4 * LONGEST].split())
-    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"
+            text = getattr(value, "brief", "") or _fields(value)
+    return shortened(text[: 4 * LONGEST], LONGEST)
 
 
 def _listed(hits: Sequence[Hit]) -> str:

@@ -38,7 +38,7 @@ class Children:
         self._idle: SimpleQueue[subprocess.Popen[bytes] | None] = SimpleQueue()
         try:
             for _ in range(count):
-                self._children.append(_start(module))
+                self._children.append(start_child(module))
                 self._idle.put(self._children[-1])
         except OSError as error:
             _LOG.warning("no further process could be started beside this one (%s)", error.strerror)
@@ -79,18 +79,29 @@ class Children:
             child.kill()
         self._threads.shutdown(cancel_futures=True)
         for child in self._children:
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                with suppress(OSError):  # what could not be sent any more
-                    if pipe is not None:
-                        pipe.close()
+            end_child(child)
 
 
 class _NoAnswer(Exception):
     """The child has ended."""
 
 
-def _start(module: str) -> subprocess.Popen[bytes]:
+def end_child(child: subprocess.Popen[bytes], patience: float | None = None) -> int:
+    """Wait for a child, kill it when `patience` (seconds) ends, and return its exit code."""
+    try:
+        code = child.wait(patience)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        code = child.wait()
+    for pipe in (child.stdin, child.stdout):
+        with suppress(OSError):  # what could not be sent any more
+            if pipe is not None:
+                pipe.close()
+    return code
+
+
+def start_child(module: str) -> subprocess.Popen[bytes]:
+    """A Python process that runs a module of ours, with pipes to it."""
     # -P: the folder that the command runs in is no place to import from.
     return subprocess.Popen(  # noqa: S603 - a module of ours
         [sys.executable, "-P", "-m", module],

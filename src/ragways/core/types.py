@@ -19,6 +19,7 @@ from typing import Literal
 from ragways.core.language import refusal
 from ragways.core.markdown import Node, html, plain_tree, tree, uncited
 from ragways.core.outgoing import outgoing
+from ragways.core.text import shortened
 
 Kind = Literal["article", "section", "paragraph", "chunk", "sentence", "triplet", "report"]
 
@@ -347,15 +348,6 @@ def ranked(query: Query, hits: Iterable[Hit]) -> Hits:
 
 
 # How they look in a terminal and in a notebook. All text of documents is escaped.
-
-SHORT = 80
-"""Characters of a text in a line of a list."""
-
-
-def shortened(text: str, limit: int = SHORT) -> str:
-    """A text on one line, cut where it is too long."""
-    flat = " ".join(text[: 4 * limit].split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def hits_text(name: str, query: str, hits: Sequence[Hit], sources: Sequence[Origin] = ()) -> str:

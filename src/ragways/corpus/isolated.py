@@ -74,34 +74,17 @@ class IsolatedReader:
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
-            from ragways.core.runtime import plain_environment  # asyncio, which the child has no use for
+            from ragways.core.children import start_child  # asyncio, which the child has no use for
 
             self._stop()
-            # -P: the folder that the command runs in is no place to import from.
-            self._child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "ragways.corpus.isolated"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=plain_environment(),
-            )
+            self._child = start_child("ragways.corpus.isolated")
         return self._child
 
     def _stop(self) -> int:
-        """End the child; how it ended, if it had before, else that it was killed."""
-        child = self._child
-        if child is None:
-            return 0
-        try:
-            code = child.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            code = child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what could not be sent any more
-                    pipe.close()
-        return code
+        """End the child and return its exit code."""
+        from ragways.core.children import end_child
+
+        return end_child(self._child, patience=1) if self._child is not None else 0
 
     def close(self) -> None:
         """Let the child go."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ragways.core.errors import RagwaysError
+from ragways.core.text import shortened
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Message, Reply, Tool
 from ragways.models.client import ModelClient
@@ -112,7 +113,7 @@ class _Probes:
     def take(self, name: str, reply: Reply, wrong: str, note: str = "") -> bool:
         self.usage += reply.usage
         self.counted = self.counted is not False and not reply.estimated
-        self.made.append(Probe(name, not wrong, wrong or note or _shown(reply.text)))
+        self.made.append(Probe(name, not wrong, wrong or note or shortened(reply.text, 60)))
         return not wrong
 
     async def ask(self, name: str, client: ModelClient, call: Call, judge: Callable[[Reply], str]) -> bool:
@@ -150,11 +151,6 @@ async def check_endpoint(
         )
     usd = prices.of(probes.usage, endpoint.name, endpoint.base_url)
     return EndpointReport(tuple(probes.made), endpoint.dialect, probes.usage, usd)
-
-
-def _shown(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 60 else flat[:59] + "…"
 
 
 def _not_obeyed(reply: Reply) -> str:
