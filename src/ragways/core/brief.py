@@ -9,11 +9,11 @@ from ragways.core.text import counted, shortened
 from ragways.core.types import Answer, Evidence, Hit, Hits, Query
 
 LONGEST = 200
-"""Characters of one input or output: a trace is read by people, and kept with every record."""
+"""Characters of one input or output: people read a trace, and every record holds one."""
 
 
 def brief(value: object) -> str:
-    """A noun in a few words. What is no noun of `core` says it itself, in a property `brief`, or by its fields."""
+    """A value in a few words. Other than nouns of `core` are shown by their property `brief`, or by their fields."""
     match value:
         case Query():
             text = value.text

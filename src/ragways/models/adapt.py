@@ -184,7 +184,7 @@ def _length_of_first(rows: object) -> int:
 def _name(obj: object, cure: str) -> str:
     name = getattr(obj, "name", None)
     if not isinstance(name, str) or not name.strip():
-        raise UsageError(f"this {type(obj).__name__} has no `name`", f"{cure}; results and vectors are kept by it")
+        raise UsageError(f"this {type(obj).__name__} has no `name`", f"{cure}; results and vectors are stored by it")
     return name
 
 
