@@ -123,12 +123,14 @@ class WebSource:
     """For all pages of one address."""
 
 
+CODE_SUFFIXES = (
+    ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h",
+    ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
+)  # fmt: skip
 _SUFFIXES = (
     ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".html", ".htm", ".xhtml", ".pdf", ".docx",
-    ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".py", ".pyi", ".js", ".mjs", ".cjs",
-    ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh",
-    ".hxx", ".cs", ".rb", ".php", ".sh", ".bash", ".ipynb", ".csv", ".tsv", ".tab", ".xlsx", ".pptx", ".epub",
-    ".eml", ".mbox", ".yaml", ".yml", ".toml", ".srt", ".vtt",
+    ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".ipynb", ".csv", ".tsv", ".tab", ".xlsx",
+    ".pptx", ".epub", ".eml", ".mbox", ".yaml", ".yml", ".toml", ".srt", ".vtt", *CODE_SUFFIXES,
 )  # fmt: skip
 
 

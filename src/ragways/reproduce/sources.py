@@ -109,7 +109,7 @@ _TYPES = ("factual", "reasoning", "summary")
 Values = tuple[float | None, ...]
 
 
-def _corpus_columns(judged: Values, by_type: tuple[Values, Values, Values], quality: tuple[Values, ...], asked: int,
+def _corpus_columns(judged: Values, by_type: tuple[Values, Values, Values], quality: tuple[Values, ...], count: int,
              millions: Values) -> tuple[PublishedColumn, ...]:  # fmt: skip
     """A corpus of the source: judged correct in all and by type; semantic F1, coverage, support hard and soft; and the
     millions of tokens that all its questions took. A tuple each, in the paradigms' order; the last begins
@@ -121,7 +121,7 @@ def _corpus_columns(judged: Values, by_type: tuple[Values, Values, Values], qual
         ("faith. hard", mean("support-hard", scale=1), "support"),
         ("faith. soft", mean("support-soft", scale=1), "support"),
     )
-    each = tuple(None if total is None else 1e6 * total / asked for total in millions)
+    each = tuple(None if total is None else 1e6 * total / count for total in millions)
     return (
         PublishedColumn("judged %", mean("judged-correct"), _published(_ALONE, 0.0, *judged), 1, "correct"),
         *(
@@ -358,7 +358,7 @@ AGENTIC = Experiment(
 )  # fmt: skip
 
 
-# U: four methods against each other, in pairs, with length, position and chance held off.
+# U: four methods against each other, in pairs, without effects of length, position and chance.
 
 UNBIASED = Experiment(
     name="unbiased",
