@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.corpus.source import LoadOptions
-from ragways.corpus.wikitext import page
+from ragways.corpus.wiki.pages import page
 
 UNCLOSED = (500, 1000, 2000)
 

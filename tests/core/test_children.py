@@ -110,9 +110,9 @@ def test_closing_ends_them_in_the_middle_of_their_work():
 
 
 def test_they_end_with_whoever_started_them():
-    child = children._start(MODULE)
+    child = children.start_child(MODULE)
     for text in ("abc", "de"):
-        assert children._asked(child, {"text": text})["text"] == text[::-1]  # type: ignore[index]
+        assert children.request(child, {"text": text})["text"] == text[::-1]  # type: ignore[index]
         child.send_signal(signal.SIGINT)  # a Ctrl-C reaches them too, and is not theirs to answer
     assert child.stdin is not None and child.stdout is not None  # noqa: PT018 - both are pipes
     child.stdin.close()  # as it is when the parent is killed

@@ -88,6 +88,8 @@ def test_what_is_harmless_is_untouched(text: str):
         ("<script>\nfetch('/x')\n</script>", "&lt;script>\nfetch('/x')\n&lt;/script>"),
         ("> " * 40 + "[a](https://evil.example)", None),
         ("<div onclick=x>\n`<img src=https://evil.example>`\n</div>", None),
+        ("<div>\n`<img src=//evil.example>`\n</div>", "&lt;div>\n`<img src=//evil.example>`\n&lt;/div>"),
+        ("<p>\n```\n<a href='/x'>\n```\n</p>\n\nend", "&lt;p>\n```\n<a href='/x'>\n```\n&lt;/p>\n\nend"),
     ],
 )
 def test_what_leads_elsewhere_does_not_leave(text: str, wanted: str | None):
@@ -158,6 +160,22 @@ def test_a_stream_says_the_same_as_the_whole_and_takes_nothing_back():
     assert [restart for _, restart in pieces] == [True] + [False] * (len(pieces) - 1)
     assert "".join(piece for piece, _ in pieces) == outgoing(NATURAL, EVIDENCE)
     assert len(pieces) > 60, "words are handed on as they come"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<pre>\n\n```\n</pre>\n\n![x](https://evil.example/q)\n\nend",
+        "![t][y]\n\ntext\n\n[y]: https://ok.example/a\n\nend\n\nend",
+        "[^1]: note\n\n    ![x](https://evil.example/q)\n\nend\n\nend",
+    ],
+)
+def test_where_a_stream_is_cut_into_blocks_nothing_leads_elsewhere(text: str):
+    shown = ""
+    for piece, restart in streamed(text, EVIDENCE):
+        shown = piece if restart else shown + piece
+        assert not dangers(shown, EVIDENCE)
+    assert shown == outgoing(text, EVIDENCE)
 
 
 def test_a_stream_waits_for_the_end_of_a_link_and_no_longer():

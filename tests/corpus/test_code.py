@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.corpus import code
+from ragways.corpus.files import code
 from ragways.corpus.load import LOADERS
 from tests.corpus.code_samples import CODE
 from tests.corpus.layout import read_text, survives

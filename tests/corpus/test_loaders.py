@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import LoadError
+from ragways.corpus.builder import TextBuilder
 from ragways.corpus.load import LOADERS, load, loader_of
 from ragways.corpus.source import SourceFile, title_guess
 from tests.corpus.layout import anchors, read, survives
@@ -95,13 +96,11 @@ def test_heavy_parsers_are_not_imported_before_they_are_needed():
 
 
 def test_a_fault_in_a_parser_is_a_load_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    import ragways.corpus.text as plain
-
     path = tmp_path / "a.txt"
     path.write_text("hello")
-    monkeypatch.setattr(plain, "write_plain", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(TextBuilder, "plain_text", lambda *_, **__: 1 / 0)
     with pytest.raises(LoadError, match="ZeroDivisionError"):
         list(load(SourceFile(path, "a")))
-    monkeypatch.setattr(plain, "write_plain", lambda *_, **__: (_ for _ in ()).throw(MemoryError()))
+    monkeypatch.setattr(TextBuilder, "plain_text", lambda *_, **__: (_ for _ in ()).throw(MemoryError()))
     with pytest.raises(MemoryError):
         list(load(SourceFile(path, "a")))

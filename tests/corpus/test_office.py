@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
-from ragways.corpus import sheets
+from ragways.corpus.files import sheets
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 from tests.corpus.layout import anchors, read, read_text

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import LoadError
-from ragways.corpus.public_http import PublicClient, check_url, is_public, unpacked
 from ragways.corpus.source import WebSource
-from ragways.corpus.web import FetchedPages, fetch_pages, forget_pages
+from ragways.corpus.web.fetch import FetchedPages, fetch_pages, forget_pages
+from ragways.corpus.web.http import PublicClient, check_url, is_public, unpacked
 
 HERE = frozenset(("127.0.0.1",))
 
@@ -174,7 +174,7 @@ def test_a_line_of_robots_that_cannot_be_read_costs_itself_alone(site: Site, tmp
 
 def test_a_delay_beyond_all_numbers_is_the_longest(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     waited: list[float] = []
-    monkeypatch.setattr("ragways.corpus.web.time.sleep", waited.append)
+    monkeypatch.setattr("ragways.corpus.web.fetch.time.sleep", waited.append)
     site.put("/robots.txt", f"User-agent: *\nCrawl-delay: {'9' * 400}\n")
     site.put("/", "A")
     assert keys(site, fetch(site, tmp_path, "/")) == ["/"]

@@ -4,7 +4,7 @@ import pytest
 
 from ragways.core.types import Document
 from ragways.corpus.source import LoadOptions
-from ragways.corpus.wikitext import page
+from ragways.corpus.wiki.pages import page
 from tests.corpus.layout import anchors, check
 
 

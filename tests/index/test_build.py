@@ -242,7 +242,7 @@ def test_of_a_file_of_lines_only_those_that_changed_are_parsed(
             parsed.append(text.strip())
             return real(text)
 
-        patch.setattr("ragways.corpus.records.json.loads", parse)
+        patch.setattr("ragways.corpus.files.records.json.loads", parse)
         summary = run(index, [file])
     assert (summary.added, summary.changed, summary.unchanged) == (1, 1, 49)
     assert [text for text in parsed if text.startswith('{"title"')] == [lines[20], lines[50]]

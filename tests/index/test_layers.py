@@ -18,7 +18,7 @@ import pytest
 from ragways.apps.settings_file import settings_text
 from ragways.assemble import recipe_of
 from ragways.core.errors import SettingsError, UsageError
-from ragways.core.runtime import Progress, told
+from ragways.core.runtime import Progress, reported
 from ragways.index.build import remove
 from ragways.index.filtered import only
 from ragways.index.open import Index
@@ -73,7 +73,7 @@ def test_settings_of_a_plug_in_come_from_the_file_and_are_checked(tmp_path: Path
 @pytest.mark.parametrize("count", [0, 1, 200, 450])
 def test_items_stay_and_the_last_report_is_how_many_there_were(count: int):
     reports: list[Progress] = []
-    assert list(told(reports.append, "x", iter(range(count)), count)) == list(range(count))
+    assert list(reported(reports.append, "x", iter(range(count)), count)) == list(range(count))
     assert reports[-1:] == [Progress("x", count, count)][: min(1, count)]
     assert all(after.done - before.done <= 200 for before, after in pairwise(reports))
 

@@ -12,7 +12,7 @@ import pytest
 from ragways.models.check import EndpointReport, check_endpoint
 from ragways.models.dialect import Dialect, DialectMemory
 from ragways.models.endpoint import Endpoint
-from ragways.models.limits import telling_waits
+from ragways.models.limits import reporting_waits
 from ragways.models.tokens import Price, Prices
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
@@ -112,7 +112,7 @@ def test_an_endpoint_that_is_a_web_page_is_asked_once(tmp_path: Path):
 
 
 def test_a_server_that_is_busy_first_is_waited_for():
-    with LoopbackServer(capable, faults=[Fault("down", requests=1)]) as server, telling_waits(lambda _: None):
+    with LoopbackServer(capable, faults=[Fault("down", requests=1)]) as server, reporting_waits(lambda _: None):
         assert works(checked(server)) == ALL
 
 

@@ -10,7 +10,7 @@ from ragways.core.errors import UnusableReply
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Message
 from ragways.models.client import ModelClient
-from ragways.models.dialect import FILE, MOST_KEPT, Dialect, DialectMemory
+from ragways.models.dialect import FILE, MOST_ENTRIES, Dialect, DialectMemory
 from ragways.models.endpoint import Endpoint
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
@@ -212,9 +212,9 @@ def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path):
 
 def test_the_memory_is_bounded(tmp_path: Path):
     memory = DialectMemory(tmp_path)
-    (tmp_path / FILE).write_text(json.dumps({f"u {n}": {} for n in range(MOST_KEPT)}))
+    (tmp_path / FILE).write_text(json.dumps({f"u {n}": {} for n in range(MOST_ENTRIES)}))
     memory.put("u", "new", Dialect())
-    assert len(json.loads((tmp_path / FILE).read_text())) == MOST_KEPT
+    assert len(json.loads((tmp_path / FILE).read_text())) == MOST_ENTRIES
     assert memory.get("u", "new") == Dialect()
 
 

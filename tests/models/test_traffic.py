@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import ModelUnavailable
-from ragways.models.limits import Bucket, Traffic, TryAgain, Wait, telling_waits
+from ragways.models.limits import Bucket, Traffic, TryAgain, Wait, reporting_waits
 from tests.models.model_fakes import FakeTime
 
 
@@ -198,7 +198,7 @@ def waits_of(calls, **error):
         traffic = Traffic(time=fake.time)
         await asyncio.gather(*(send(traffic, server) for _ in range(calls)))
 
-    with telling_waits(told.append):
+    with reporting_waits(told.append):
         asyncio.run(main())
     return told, fake
 

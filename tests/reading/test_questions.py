@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ragways.reading.questions import Option, asked, cuts
+from ragways.reading.questions import Option, cuts, parse_question
 
 BOTH_WAYS = [
     ("Which film has the director who was born earlier, Blue Harbour or The Last Ferry?", "director", "birth", "least"),
@@ -36,7 +36,7 @@ BOTH_WAYS = [
 def test_a_choice_has_options_attribute_direction_and_relation(
     question: str, relation: str, attribute: str, direction: str
 ):
-    found = asked(question)
+    found = parse_question(question)
     assert found.form == "choice"
     assert found.options == (Option("Blue Harbour", relation), Option("The Last Ferry", relation))
     assert (found.attribute, found.direction) == (attribute, direction)
@@ -47,7 +47,7 @@ def test_swapping_the_options_changes_nothing_else(question: str):
     turned = (
         question.replace("Blue Harbour", "@").replace("The Last Ferry", "Blue Harbour").replace("@", "The Last Ferry")
     )
-    one, other = asked(question), asked(turned)
+    one, other = parse_question(question), parse_question(turned)
     assert one.options == other.options[::-1]
     assert (one.form, one.attribute, one.direction) == (other.form, other.attribute, other.direction)
 
@@ -71,7 +71,7 @@ def test_swapping_the_options_changes_nothing_else(question: str):
     ],
 )
 def test_same(question: str, attribute: str, relation: str):
-    found = asked(question)
+    found = parse_question(question)
     assert (found.form, found.attribute) == ("same", attribute)
     assert [(option.name, option.relation) for option in found.options] == [
         ("Oak Hill", relation),
@@ -92,31 +92,31 @@ def test_same(question: str, attribute: str, relation: str):
     ],
 )
 def test_both(question: str, claim: str, attribute: str):
-    found = asked(question)
+    found = parse_question(question)
     assert (found.form, found.claim, found.attribute) == ("both", claim, attribute)
     assert [option.name for option in found.options] == ["Ann Lee", "Bo Ek"]
 
 
 def test_each_option_may_have_an_event_of_its_own():
-    found = asked("Which came first the forming of The Tin Whistles or the birth of Jan Berg?")
+    found = parse_question("Which came first the forming of The Tin Whistles or the birth of Jan Berg?")
     assert found.options == (Option("The Tin Whistles", attribute="start"), Option("Jan Berg", attribute="birth"))
     assert found.direction == "least"
 
 
 def test_an_option_may_be_whom_a_relation_leads_to():
-    found = asked("Who is older, the director of Blue Harbour or the author of The Last Ferry?")
+    found = parse_question("Who is older, the director of Blue Harbour or the author of The Last Ferry?")
     assert found.options == (Option("Blue Harbour", "director", who=True), Option("The Last Ferry", "author", who=True))
 
 
 def test_a_question_without_capitals():
-    found = asked("who is older ann lee or bo ek")
+    found = parse_question("who is older ann lee or bo ek")
     assert ([option.name for option in found.options], found.attribute) == (["ann lee", "bo ek"], "birth")
 
 
 def test_names_that_hold_a_comma_or_an_and():
-    found = asked("Which film came out first, Dora, the Brave or Salt and Pepper?")
+    found = parse_question("Which film came out first, Dora, the Brave or Salt and Pepper?")
     assert [option.name for option in found.options] == ["Dora, the Brave", "Salt and Pepper"]
-    found = asked("Are Ash, Kent and Elm both located in the same country?")
+    found = parse_question("Are Ash, Kent and Elm both located in the same country?")
     assert [option.name for option in found.options] == ["Ash, Kent", "Elm"]
     assert list(cuts("Sink or Swim or Fire or Ice")) == [
         ("Sink or Swim", "Fire or Ice"),
@@ -135,17 +135,17 @@ def test_names_that_hold_a_comma_or_an_and():
     ],
 )
 def test_numbers_are_compared_by_what_is_counted_or_measured(question: str, claim: str, direction: str):
-    found = asked(question)
+    found = parse_question(question)
     assert (found.form, found.attribute, found.claim, found.direction) == ("choice", "number", claim, direction)
 
 
 def test_yes_or_no_about_one_and_about_two():
-    assert asked("Is the Grey Tower located in Denmark?").claim == "the Grey Tower located in Denmark"
-    assert asked("Is the Grey Tower located in Denmark?").form == "yes-no"
-    found = asked("Was Ann Lee born before Bo Ek?")
+    assert parse_question("Is the Grey Tower located in Denmark?").claim == "the Grey Tower located in Denmark"
+    assert parse_question("Is the Grey Tower located in Denmark?").form == "yes-no"
+    found = parse_question("Was Ann Lee born before Bo Ek?")
     assert (found.form, found.attribute, found.direction) == ("yes-no", "birth", "least")
     assert [option.name for option in found.options] == ["Ann Lee", "Bo Ek"]
-    found = asked("Is the Grey Tower taller than the Red Tower?")
+    found = parse_question("Is the Grey Tower taller than the Red Tower?")
     assert (found.attribute, found.claim, found.direction) == ("number", "taller", "most")
 
 
@@ -176,7 +176,7 @@ def test_yes_or_no_about_one_and_about_two():
     ],
 )
 def test_the_other_forms(question: str, form: str):
-    assert asked(question).form == form
+    assert parse_question(question).form == form
 
 
 @pytest.mark.parametrize(
@@ -185,12 +185,12 @@ def test_the_other_forms(question: str, form: str):
 )
 def test_a_very_long_question_is_bounded(part: str):
     for begin in ("", "Which is older, ", "Are both ", "Is A older than "):
-        found = asked(begin + part * (100_000 // len(part)))
+        found = parse_question(begin + part * (100_000 // len(part)))
         assert len(found.listed) + len(found.claim) <= 1200
 
 
 def test_words_inside_a_name_are_no_words_of_asking():
-    found = asked("Which film came out later, Born First or How Mosha Came Back?")
+    found = parse_question("Which film came out later, Born First or How Mosha Came Back?")
     assert [option.name for option in found.options] == ["Born First", "How Mosha Came Back"]
     assert (found.attribute, found.direction) == ("release", "most")
     assert not re.search("First", found.claim)

@@ -53,7 +53,7 @@ def said(reader: Reader, question: str) -> ReadAnswer:
 )
 def test_plain_questions_are_answered_by_the_span(reader: Reader, question: str, answer: str):
     found = said(reader, question)
-    assert found.said[0].text == answer
+    assert found.sentences[0].text == answer
     assert found.explanation
 
 

@@ -22,8 +22,8 @@ from ragways.reading.support import (
     SupportEstimate,
     chance_of,
     estimate_support,
-    facts_held,
     features,
+    share_of_facts,
     support_method,
 )
 
@@ -60,7 +60,7 @@ def estimated(claim: str, *passages: tuple[str, list[str]], reader: PassageReade
     ],
 )
 def test_names_and_numbers_of_a_claim_are_looked_for(claim: str, share: float | None):
-    found = facts_held(claim, " ".join(LIGHT[1]) + " It has 1912 stones.")
+    found = share_of_facts(claim, " ".join(LIGHT[1]) + " It has 1912 stones.")
     assert found == (None if share is None else pytest.approx(share))
 
 

@@ -51,7 +51,7 @@ def outcome_of(*script: Any, cache: MemoryCache | None = None) -> Outcome[Answer
 def test_whatever_a_model_writes_is_its_answer_after_one_call(text: str):
     outcome = outcome_of(text)
     assert outcome.value == AnswerReply(True, text.strip())
-    assert (outcome.way, outcome.asked) == ("model scripted", 1)
+    assert outcome.way == "model scripted"
 
 
 def test_no_json_is_requested():
@@ -99,7 +99,7 @@ def test_thinking_is_no_part_of_the_answer():
 
 def test_a_reply_that_was_cut_off_is_taken_as_far_as_it_goes():
     outcome = outcome_of(Reply("Ness built it [1]. It is", finish="length"))
-    assert (outcome.value.text, outcome.cut, outcome.asked) == ("Ness built it [1]. It is", True, 1)
+    assert (outcome.value.text, outcome.cut) == ("Ness built it [1]. It is", True)
 
 
 def test_an_answer_is_cached_and_an_empty_reply_is_not():

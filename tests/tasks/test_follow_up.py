@@ -64,7 +64,7 @@ def test_a_model_is_shown_the_last_turns_in_a_fence_and_must_not_answer():
     asked = FollowUpInput("Where was he born?", turns)
     with ScriptedModel([{"question": "y" * 4000}, {"question": "Where was Emeric Thorsby born?"}]) as model:
         outcome = asyncio.run(ModelClient(model).do(FOLLOW_UP, asked))
-    assert (outcome.value.question, outcome.asked) == ("Where was Emeric Thorsby born?", 2)
+    assert outcome.value.question == "Where was Emeric Thorsby born?"
     shown = model.calls[0].messages[-1].content
     assert "Question 19?" in shown
     assert f"Question {19 - TURNS}?" not in shown

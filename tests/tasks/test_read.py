@@ -28,13 +28,13 @@ DATABASES = passage(
 
 def test_a_list_with_a_line_each_is_answered_by_all_its_items_and_explained_by_what_leads_to_it():
     found = said("Which databases does it support?", [DATABASES], {"PostgreSQL": 5})
-    assert [one.text for one in found.said] == ["PostgreSQL, MariaDB and SQLite"]
+    assert [one.text for one in found.sentences] == ["PostgreSQL, MariaDB and SQLite"]
     assert [one.text for one in found.explanation] == ["It supports the following databases:"]
-    assert found.said[0].places == tuple(SentencePlace(0, number) for number in range(4))
+    assert found.sentences[0].places == tuple(SentencePlace(0, number) for number in range(4))
 
 
 def test_one_thing_is_not_answered_by_the_list_it_stands_in():
-    assert said("Which database is the default?", [DATABASES], {"PostgreSQL": 5}).said[0].text == "PostgreSQL"
+    assert said("Which database is the default?", [DATABASES], {"PostgreSQL": 5}).sentences[0].text == "PostgreSQL"
 
 
 def test_a_comparison_is_decided_by_facts_and_both_are_cited():
@@ -43,16 +43,16 @@ def test_a_comparison_is_decided_by_facts_and_both_are_cited():
         passage("Bo Ray", "Bo Ray (born 6 June 1850) was a mason."),
     ]
     found = said("Who was born first, Ann Lee or Bo Ray?", passages, {})
-    assert found.said[0].text == "Ann Lee"
-    assert set(found.said[0].places) == {SentencePlace(0, 0), SentencePlace(1, 0)}
+    assert found.sentences[0].text == "Ann Lee"
+    assert set(found.sentences[0].places) == {SentencePlace(0, 0), SentencePlace(1, 0)}
     assert len(found.explanation) == 2
     assert found.features.form == "choice"
-    assert said("Were Ann Lee and Bo Ray born in the same year?", passages, {}).said[0].text == "No"
+    assert said("Were Ann Lee and Bo Ray born in the same year?", passages, {}).sentences[0].text == "No"
 
 
 def test_a_number_of_things_is_no_year():
     passages = [passage("Ness", "In 1801 it was built for 30 men.")]
-    assert said("How many men lived there?", passages, {"1801": 5, "30 men": 4.5}).said[0].text == "30 men"
+    assert said("How many men lived there?", passages, {"1801": 5, "30 men": 4.5}).sentences[0].text == "30 men"
 
 
 def test_an_answer_stands_by_the_identifier_that_is_asked_about():
@@ -61,7 +61,7 @@ def test_an_answer_stands_by_the_identifier_that_is_asked_about():
         passage("Settings", "The default value is 128 MB.", section="shared_buffers"),
     ]
     found = said("What is the default value of shared_buffers?", passages, {"one": 9, "128 MB": 2})
-    assert found.said[0].text == "128 MB"
+    assert found.sentences[0].text == "128 MB"
     assert found.explanation[0].text == "shared_buffers: The default value is 128 MB."
 
 
@@ -77,23 +77,23 @@ def test_how_is_answered_by_the_sentence_with_what_it_leans_on_and_what_it_leads
         )
     ]
     found = said("How can I see a plan with its actual run times?", passages, {"run times": 3})
-    texts = [one.text for one in found.said]
+    texts = [one.text for one in found.sentences]
     assert "The ANALYZE option runs the statement. Then actual run times are shown with the plan." in texts
     assert found.explanation == ()
     assert all("Tip" not in text for text in texts)
     led = said("How do I see a plan?", [passage("Plans", "To see a plan:", "EXPLAIN SELECT 1;", "Tip")], {})
-    assert led.said[0].text == "To see a plan: EXPLAIN SELECT 1;"
-    assert led.said[0].places == (SentencePlace(0, 0), SentencePlace(0, 1))
+    assert led.sentences[0].text == "To see a plan: EXPLAIN SELECT 1;"
+    assert led.sentences[0].places == (SentencePlace(0, 0), SentencePlace(0, 1))
 
 
 def test_a_sentence_that_announces_reasons_is_said_with_the_first_of_them():
     order = "There are several reasons for checking names before contents."
     passages = [passage("Order", order, "Reading files is slow.", "People know names.")]
     found = said("Why are names checked before contents?", passages, {})
-    assert found.said[0].text == f"{order} Reading files is slow."
-    assert found.said[0].places == (SentencePlace(0, 0), SentencePlace(0, 1))
+    assert found.sentences[0].text == f"{order} Reading files is slow."
+    assert found.sentences[0].places == (SentencePlace(0, 0), SentencePlace(0, 1))
     last = said("Why are names checked before contents?", [passage("Order", order)], {})
-    assert last.said[0].text == order
+    assert last.sentences[0].text == order
 
 
 def test_a_sentence_is_said_with_what_it_leans_on_two_sentences_before():
@@ -102,33 +102,33 @@ def test_a_sentence_is_said_with_what_it_leans_on_two_sentences_before():
         passage("Methods", "Some are old.", method, "It hides passwords.", "This is the most secure of them all.")
     ]
     found = said("How is the most secure of them all called?", passages, {})
-    assert found.said[0].text == f"{method} It hides passwords. This is the most secure of them all."
+    assert found.sentences[0].text == f"{method} It hides passwords. This is the most secure of them all."
 
 
 def test_what_a_thing_is_is_answered_by_the_sentence_that_says_so():
     cover = "A lens cap is a cover put over the front of a camera when nobody takes pictures with it."
     passages = [passage("Lens cap", "What is a lens cap?", "What is a lens cap, they ask."), passage("More", cover)]
-    assert next(one.text for one in said("What is a lens cap?", passages, {}).said) == cover
+    assert next(one.text for one in said("What is a lens cap?", passages, {}).sentences) == cover
 
 
 def test_headings_labels_and_entries_of_a_change_log_are_not_said():
     passages = [passage("Guide", "Ness tower", "Note", "Mend the Ness tower. PR #12 by @someone.", "-----")]
     found = said("How is the Ness tower mended?", passages, {})
-    assert found.said == ()
+    assert found.sentences == ()
     assert found.chance == 0.0
 
 
 def test_the_number_of_a_page_in_an_index_is_no_answer():
     passages = [passage("Manual", "Future developers . . . . . . . . . 24"), passage("Team", "It has 7 developers.")]
     found = said("How many developers are there?", passages, {"24": 9, "7": 3})
-    assert found.said[0].text == "7"
-    assert said("How many developers are there?", passages[:1], {"24": 9}).said == ()
+    assert found.sentences[0].text == "7"
+    assert said("How many developers are there?", passages[:1], {"24": 9}).sentences == ()
 
 
 def test_a_passage_of_100_000_characters_is_cut_to_what_answers():
     long = "word " * 1_000 + "The tower was built by Ann Lee and " + "word " * 19_000
     found = said("Who built the tower?", [passage("Ness", long)], {"Ann Lee": 6})
-    assert found.said[0].text == "Ann Lee"
+    assert found.sentences[0].text == "Ann Lee"
     assert len(found.explanation[0].text) < 600
     assert "Ann Lee" in found.explanation[0].text
 
@@ -147,12 +147,12 @@ def test_where_the_span_is_not_what_is_asked_for_sentences_answer():
     """Mostly the question's own words, or a bare number for a list: the sentence says more."""
     code = [passage("Status", "The default response status code is explained below.", "Set the status code you need.")]
     found = said("What is the default response status code?", code, {"default response status code": 6})
-    assert found.said[0].text.endswith(".")
+    assert found.sentences[0].text.endswith(".")
     levels = [passage("Levels", "The standard defines four levels of isolation.")]
-    assert said("Which isolation levels are there?", levels, {"four": 6}).said[0].text == levels[0].text
+    assert said("Which isolation levels are there?", levels, {"four": 6}).sentences[0].text == levels[0].text
 
 
 def test_which_port_is_answered_by_a_number_and_which_prize_is_not():
     passages = [passage("Server", "Since 1949 the server listens on port 5432, by PGPORT.")]
-    assert said("On which TCP port does it listen?", passages, {"5432": 5, "PGPORT": 4}).said[0].text == "5432"
-    assert said("Which variable sets the port?", passages, {"5432": 5, "PGPORT": 4}).said[0].text == "PGPORT"
+    assert said("On which TCP port does it listen?", passages, {"5432": 5, "PGPORT": 4}).sentences[0].text == "5432"
+    assert said("Which variable sets the port?", passages, {"5432": 5, "PGPORT": 4}).sentences[0].text == "PGPORT"

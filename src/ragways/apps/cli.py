@@ -22,7 +22,7 @@ from ragways.core.errors import PluginClash, RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.table import Table
 from ragways.core.text import printable
-from ragways.models.limits import telling_waits
+from ragways.models.limits import reporting_waits
 
 if TYPE_CHECKING:
     from ragways.settings import Settings
@@ -167,7 +167,7 @@ def _run() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     try:
-        with telling_waits(show_wait):
+        with reporting_waits(show_wait):
             arguments = options_first(sys.argv[1:])
             named = next((word for word in arguments if not word.startswith("-")), "")
             parser_of(named if named in _names() else None)(arguments)

@@ -14,7 +14,7 @@ from rich.markdown import CodeBlock, Markdown, MarkdownElement
 from rich.text import Text
 
 from ragways.apps.terminal import BEGUN_ANEW
-from ragways.core.markdown import blocks, tokens_of
+from ragways.core.markdown import blocks, outermost, tokens_of
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
@@ -51,15 +51,9 @@ class AnswerMarkdown(Markdown):
 def drawn(text: str, shown: int, *, first: int = 0, last: int | None = None) -> AnswerMarkdown:
     """An answer to which `shown` passages were given, or its outermost blocks from `first` to before `last`."""
     tokens = tokens_of(printable(text, tabs=True), shown)
-    parts = _outermost(tokens)[first:last]
+    parts = outermost(tokens)[first:last]
     lacking = {id(block.token) for block in blocks(tokens) if not block.cited} if shown else set()
     return AnswerMarkdown([token for start, end in parts for token in _shown(tokens[start:end], lacking)])
-
-
-def _outermost(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """From where to where the tokens of each outermost block go."""
-    starts = [at for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
-    return list(zip(starts, [*starts[1:], len(tokens)], strict=True))
 
 
 def _shown(tokens: Sequence[Token], lacking: set[int]) -> list[Token]:
@@ -145,7 +139,7 @@ class MarkdownWriter:
         return drawn(self._whole, 0, first=self._drawn)
 
     def _leave_finished(self) -> None:
-        before, finished = self._drawn, len(_outermost(tokens_of(printable(self._whole, tabs=True)))) - _WAITING
+        before, finished = self._drawn, len(outermost(tokens_of(printable(self._whole, tabs=True)))) - _WAITING
         if finished > before:
             self._drawn = finished  # first, as another thread draws the rest
             self._console.print(drawn(self._whole, self._passages, first=before, last=finished), crop=False)

@@ -46,7 +46,7 @@ def url_of(index: Path) -> str:
 
 
 class ObjectStore:
-    """Objects below a URL, by name. What goes wrong is told with its cure."""
+    """Objects below a URL, by name. Errors carry their cure."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -82,7 +82,7 @@ class ObjectStore:
         now.
 
         A store that cannot do both at a stroke (a plain file system) is looked at just before: two writers within that
-        moment are not told apart there.
+        moment go unnoticed there.
         """
         with self._errors():
             try:
@@ -117,7 +117,8 @@ class ObjectStore:
 
     def _overtaken(self) -> StoreBusy:
         return StoreBusy(
-            f"another process has written to {self.url} meanwhile", "run again: nothing was changed, and work is kept"
+            f"another process has written to {self.url} meanwhile",
+            "run again: nothing was changed, and finished work is stored",
         )
 
     @contextmanager
@@ -131,18 +132,18 @@ class ObjectStore:
             raise self._meaning(error) from None  # it may hold the id of a key
 
     def _meaning(self, error: Exception) -> RagwaysError:
-        kind, said = type(error).__name__, str(error)
+        kind, details = type(error).__name__, str(error)
         if kind in ("AlreadyExistsError", "PreconditionError"):
             return self._overtaken()
-        if "NoSuchBucket" in said or "bucket does not exist" in said:
+        if "NoSuchBucket" in details or "bucket does not exist" in details:
             return StoreFailed(f"there is no bucket at {self.url}", "create it, or mend --index")
         if isinstance(error, FileNotFoundError):
             return NoIndex(f"there is no index at {self.url}", "build one with: ragways index PATH --index URL")
         refused = kind in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(error, PermissionError)
-        if refused or any(word in said.casefold() for word in ("/latest/api/token", "metadata", "credential")):
+        if refused or any(word in details.casefold() for word in ("/latest/api/token", "metadata", "credential")):
             what = f"{self.url} refuses access" if refused else f"no credentials for {self.url} were found"
             return StoreFailed(what, _CREDENTIALS)
-        why = "; ".join(re.findall(r"status code: (\d+[^:<\n]{0,40})", said)[:1]) or "no answer"
+        why = "; ".join(re.findall(r"status code: (\d+[^:<\n]{0,40})", details)[:1]) or "no answer"
         return StoreFailed(
             f"{self.url} failed ({why})", "see that it is reachable (AWS_ENDPOINT_URL, AWS_REGION), then run again"
         )

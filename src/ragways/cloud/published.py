@@ -45,7 +45,7 @@ class Block:
 class Manifest:
     """The files of a published index, by name, and the tag of the object that says so; without a tag, none is there.
 
-    Where documents went or changed, nothing of a state before may be `kept`.
+    Where documents went or changed, no copy of an earlier state may stay (`kept` is False).
     """
 
     id: str = ""

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 
-from ragways.core.text import counted
+from ragways.core.text import counted, shortened
 from ragways.core.types import Answer, Evidence, Hit, Hits, Query
 
 LONGEST = 200
-"""Characters of one input or output: a trace is read by people, and kept with every record."""
+"""Characters of one input or output: people read a trace, and every record holds one."""
 
 
 def brief(value: object) -> str:
-    """A noun in a few words. What is no noun of `core` says it itself, in a property `brief`, or by its fields."""
+    """A value in a few words. Other than nouns of `core` are shown by their property `brief`, or by their fields."""
     match value:
         case Query():
-            said = value.text
+            text = value.text
         case Hits():
-            said = _listed(value.items)
+            text = _listed(value.items)
         case Evidence():
-            said = f"{_listed(value.items)} ({value.tokens:,} tokens)"
+            text = f"{_listed(value.items)} ({value.tokens:,} tokens)"
         case Answer():
-            said = value.text
+            text = value.text
         case _:
-            said = getattr(value, "brief", "") or _fields(value)
-    flat = " ".join(said[: 4 * LONGEST].split())
-    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"
+            text = getattr(value, "brief", "") or _fields(value)
+    return shortened(text[: 4 * LONGEST], LONGEST)
 
 
 def _listed(hits: Sequence[Hit]) -> str:

@@ -1,7 +1,7 @@
 """Work in child processes side by side: a piece each at a time, and what comes of the pieces in their order.
 
-A child runs a module of ours that calls `serve`. It is asked and answers in lines of JSON, has no key in its
-environment, and ends with its pipe, so that none outlives its parent. What a child cannot do is done by the parent.
+A child runs a module of ours that calls `serve`. Requests and replies are lines of JSON. It has no key in
+its environment and ends with its pipe, so that none outlives its parent. The parent does what a child cannot do.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Children:
         self._idle: SimpleQueue[subprocess.Popen[bytes] | None] = SimpleQueue()
         try:
             for _ in range(count):
-                self._children.append(_start(module))
+                self._children.append(start_child(module))
                 self._idle.put(self._children[-1])
         except OSError as error:
             _LOG.warning("no further process could be started beside this one (%s)", error.strerror)
@@ -54,9 +54,9 @@ class Children:
         while waiting:
             yield self._done(*waiting.popleft())
 
-    def _done(self, piece: object, asked: Future[Any]) -> object:
+    def _done(self, piece: object, result: Future[Any]) -> object:
         try:
-            return asked.result()
+            return result.result()
         except _NoAnswer:
             return self._here(piece)
 
@@ -65,7 +65,7 @@ class Children:
         try:
             if child is None:
                 raise _NoAnswer
-            return _asked(child, piece)
+            return request(child, piece)
         except (OSError, ValueError) as error:
             child = None
             _LOG.warning("a process that worked beside this one has ended; this one does its work")
@@ -79,18 +79,29 @@ class Children:
             child.kill()
         self._threads.shutdown(cancel_futures=True)
         for child in self._children:
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                with suppress(OSError):  # what could not be sent any more
-                    if pipe is not None:
-                        pipe.close()
+            end_child(child)
 
 
 class _NoAnswer(Exception):
     """The child has ended."""
 
 
-def _start(module: str) -> subprocess.Popen[bytes]:
+def end_child(child: subprocess.Popen[bytes], patience: float | None = None) -> int:
+    """Wait for a child, kill it when `patience` (seconds) ends, and return its exit code."""
+    try:
+        code = child.wait(patience)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        code = child.wait()
+    for pipe in (child.stdin, child.stdout):
+        with suppress(OSError):  # what could not be sent any more
+            if pipe is not None:
+                pipe.close()
+    return code
+
+
+def start_child(module: str) -> subprocess.Popen[bytes]:
+    """A Python process that runs a module of ours, with pipes to it."""
     # -P: the folder that the command runs in is no place to import from.
     return subprocess.Popen(  # noqa: S603 - a module of ours
         [sys.executable, "-P", "-m", module],
@@ -101,21 +112,21 @@ def _start(module: str) -> subprocess.Popen[bytes]:
     )
 
 
-def _asked(child: subprocess.Popen[bytes], piece: object) -> object:
-    """What a child makes of a piece; OSError or ValueError where it says nothing that can be read."""
+def request(child: subprocess.Popen[bytes], piece: object) -> object:
+    """The result of a piece in a child; OSError or ValueError where its reply cannot be read."""
     assert child.stdin is not None and child.stdout is not None  # noqa: S101, PT018 - both are pipes
     child.stdin.write(_line(piece))
     child.stdin.flush()
     return json.loads(child.stdout.readline())
 
 
-def _line(said: object) -> bytes:
-    return json.dumps(said, separators=(",", ":")).encode() + b"\n"
+def _line(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
 def serve(work: Work) -> None:
-    """In a child: do what is asked, piece by piece, until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it is told, and ends it
-    for asked in sys.stdin.buffer:
-        sys.stdout.buffer.write(_line(work(json.loads(asked))))
+    """In a child: do the work on each piece that is requested, until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it as well, and ends the child
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(_line(work(json.loads(line))))
         sys.stdout.buffer.flush()

@@ -1,7 +1,7 @@
 """Everything that can go wrong, as one tree. Each error is one line for a person and carries its cure.
 
 RagwaysError
-├── UsageError            what was asked makes no sense (unknown paradigm, empty question)
+├── UsageError            the request makes no sense (unknown paradigm, empty question)
 │   ├── SettingsError     the settings file or an environment variable
 │   ├── PluginClash       two plug-ins bring one name
 │   └── ToolError         a tool was called with what is not there
@@ -18,7 +18,7 @@ RagwaysError
 ├── ModelError            the language model or embedding endpoint
 │   ├── NoModel           none is configured and the task cannot be done without one
 │   ├── ModelUnavailable  still failing after every retry
-│   ├── ModelRefused      the endpoint said no (key, name, request)
+│   ├── ModelRefused      the endpoint refused it (key, name, request)
 │   └── UnusableReply     the reply does not fit its type, even after asking again
 ├── MissingPart           an optional package is not installed
 └── BudgetExceeded        the next call could pass the budget
@@ -121,7 +121,7 @@ class ModelRefused(ModelError):
 
 
 class UnusableReply(ModelError):
-    """Keeps the reply's text, so that a person can see what the model said."""
+    """Has the text of the reply, so that a person can see what the model wrote."""
 
     def __init__(self, message: str, cure: str = "", *, reply: str = "") -> None:
         super().__init__(message, cure)

@@ -1,7 +1,7 @@
 """Languages: which one a text is in, and where the words of a script without spaces are.
 
-A text's language is told by its script, and among languages that share one by the small words that only they have. It
-is good enough to choose a stemmer and to say what an index holds; a few words may not be enough to tell it.
+A text's language is known by its script, and among languages that share one by the small words that only they have. It
+is good enough to choose a stemmer and to describe an index; a few words may not be enough.
 
 Chinese, Japanese, Thai, Lao, Khmer and Burmese put no space between words, and Korean puts it between phrases. Their
 words are taken to be all pairs of neighbouring characters, and single Chinese characters. Whatever a question shares
@@ -106,7 +106,7 @@ NAMES = {
     "sv": "Swedish", "ta": "Tamil", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
     "zh": "Chinese",
 }  # fmt: skip
-"""The languages that can be told, by their ISO 639-1 codes."""
+"""The languages that can be recognised, by their ISO 639-1 codes."""
 
 _SCRIPTS = {
     "zh": _HAN, "ja": _KANA, "ko": _HANGUL, "th": _THAI, "lo": _LAO, "my": _BURMESE, "km": _KHMER,
@@ -173,7 +173,7 @@ _FEWEST = 2
 
 
 def language(text: str) -> str:
-    """The language of a text by its ISO 639-1 code; empty where it cannot be told."""
+    """The language of a text by its ISO 639-1 code; empty where it is not recognised."""
     sample = text[:SAMPLE]
     return ("" if sample.isascii() else _by_script(sample)) or _by_small_words(sample)
 
@@ -212,7 +212,7 @@ def _by_small_words(sample: str) -> str:
     return code
 
 
-# What is said where there is no answer
+# Abstentions in other languages
 
 REFUSALS = {
     "ar": "معلومات غير كافية", "de": "Die Informationen reichen nicht aus", "es": "Información insuficiente",
@@ -226,5 +226,5 @@ REFUSALS = {
 
 
 def refusal(question: str) -> str:
-    """What says, in the question's language, that there is no answer; empty for English and where it is not known."""
+    """The abstention in the question's language; empty for English and where the language is not known."""
     return REFUSALS.get(language(question), "")

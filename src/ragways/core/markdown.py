@@ -242,6 +242,23 @@ def line_starts(source: str) -> list[int]:
     return [*starts, *[len(source)] * (2 if starts[-1] != len(source) else 1)]
 
 
+def outermost(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """The tokens of each outermost block, as ranges."""
+    starts = [at for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
+    return list(zip(starts, [*starts[1:], len(tokens)], strict=False))
+
+
+def block_starts(text: str, tokens: Sequence[Token]) -> list[int]:
+    """Where the outermost blocks of a growing text begin, as offsets: those whose first line is whole.
+
+    An unfinished line may still belong to the block above it. From the last of these places on, the text may be parsed
+    alone: all blocks before it are final.
+    """
+    starts, whole = line_starts(text), text.count("\n")
+    lines = [found[0] for first, _ in outermost(tokens) if (found := tokens[first].map)]
+    return [starts[line] for line in lines if line < whole]
+
+
 def inline_places(source: str, tokens: Sequence[Token]) -> Iterator[tuple[Token, list[int] | None]]:
     """Each inline token with the places of its text."""
     starts, at = line_starts(source), 0

@@ -16,7 +16,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ragways.core.markdown import MARKS, inline_places, line_starts, parser, too_deep, too_long
+from ragways.core.markdown import MARKS, block_starts, inline_places, line_starts, parser, too_deep, too_long
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -38,6 +38,11 @@ _ACTIVE = re.compile(
     r"meta|object|picture|portal|script|select|source|style|svg|template|textarea|title|track|video|a"
 )
 """Elements that load or run something, or lead somewhere."""
+_CODE_OR_TAG = re.compile(
+    r"(?P<code>^ {0,3}(?P<fence>`{3,}+|~{3,}+)[^\n]*\n(?s:.*?)(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|(?<!`)(?P<marks>`++)(?s:.+?)(?<!`)(?P=marks)(?!`))|<(?=[a-zA-Z/!?])",
+    re.MULTILINE,
+)
 _IN_ADDRESS = r"[\w%#?&=/~+$@\-]"
 
 _NOTE = re.compile(r"^[ \t>]*\[\^[^\]\n]+\]:", re.MULTILINE)
@@ -210,14 +215,16 @@ def _line_as_code(line: str) -> str:
 
 
 def _html_blocks(text: str, starts: list[int]) -> list[Edit]:
-    """Blocks that a program which renders HTML takes for HTML, code in them included: shown as text where they act."""
+    """Blocks that a program which renders HTML takes for HTML are shown as text where they act. Code in them stays: it
+    is code as soon as the tag before it is text.
+    """
     if "<" not in text:
         return []
     edits: list[Edit] = []
     for token in _plain(html=True).parse(text):
         if token.type == "html_block" and token.map and acts(token.content):
             start, end = starts[token.map[0]], starts[token.map[1]]
-            edits.append((start, end, re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", text[start:end])))
+            edits.append((start, end, _CODE_OR_TAG.sub(lambda found: found["code"] or "&lt;", text[start:end])))
     return edits
 
 
@@ -262,7 +269,6 @@ _SETTLED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-_BLOCK_START = re.compile(r"\n[ \t]*\n(?=\S)")
 _TABLE_LINE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$")
 _IN_FENCE = re.compile(r"^(?:[ \t>]|[-*+][ \t]|\d{1,3}[.)][ \t])*(`{3,}(?!.*`)|~{3,})")
 
@@ -286,11 +292,15 @@ def settled(text: str) -> int:
 
 
 def finished(text: str) -> int:
-    """Where the last block begins that stands on its own: after an empty line, outside of code, at a line's first
-    column. What is before it need not be read again. 0 where there is none.
+    """Where the last block begins, for our parser and for a program that renders HTML. What is before it need not be
+    read again. 0 where there is none, and where an address may be defined (`[x]: …`), as it concerns links everywhere.
+    An indented block does not count: it may belong to a footnote above it.
     """
-    ends = [match.end() for match in _BLOCK_START.finditer(text)]
-    return next((end for end in reversed(ends[-8:]) if not _open_fence(text[:end])), 0)
+    if too_long(text) or "]:" in text:
+        return 0
+    ours, others = parser(tags=True).parse(text), _plain(html=True).parse(text)
+    common = {start for start in block_starts(text, ours) if not text[start].isspace()}
+    return max(common.intersection(block_starts(text, others)), default=0)
 
 
 def _open_fence(text: str) -> bool:

@@ -47,10 +47,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     `group` is the entry-point group, `noun` what one thing is called in messages, `kind` the type that each must have.
     `later` are things of our own by name, each with where it lies (`module:NAME`, as an entry point says it): it is
-    imported when it is first asked for, and not for its name.
-    Plug-ins are loaded when the table is first used. One that cannot be loaded is kept in `problems`, named once in the
-    log, and does not stop the rest. Two things with one name raise `PluginClash`, because nobody could say which of
-    them was meant.
+    imported when it is first used, and not when only its name is read.
+    Plug-ins are loaded when the table is first used. One that cannot be loaded is listed in `problems`, reported once
+    in the log, and does not stop the rest. Two things with one name raise `PluginClash`.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class Registry(Mapping[str, T], Generic[T]):
             why = " ".join(f"{type(error).__name__}: {error}".split())
             problem = PluginProblem(self.group, _package(point), point.name, printable(why))
             self._problems.append(problem)
-            # Said once, to whoever uses the table: without a handler, Python writes it to standard error.
+            # Reported once: without a handler of logging, Python writes it to standard error.
             logging.getLogger("ragways").warning("ragways: %s", problem)
             return ()
         return items

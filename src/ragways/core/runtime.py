@@ -104,8 +104,8 @@ def silent(progress: Progress) -> None:
 _OFTEN = 200
 
 
-def told(progress: ProgressCallback, stage: str, items: Iterable[T], total: int = 0) -> Iterator[T]:
-    """The same items; how far the work on them has come is told now and then, and when they are at their end."""
+def reported(progress: ProgressCallback, stage: str, items: Iterable[T], total: int = 0) -> Iterator[T]:
+    """Yield the same items, and report progress after every 200 of them and at the end."""
     done = 0
     for done, item in enumerate(items, start=1):
         if done % _OFTEN == 1:

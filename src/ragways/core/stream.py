@@ -58,13 +58,15 @@ class OutgoingText:
             self._whole, self._finished, self._before, self._waiting = "", 0, "", 0
         self._whole += text
         self._waiting += len(text)
+        if "]:" in self._whole[self._finished :]:  # may define an address for links before it
+            self._finished, self._before = 0, ""
         rest = self._whole[self._finished :]
         if self._waiting * _PARTS < len(rest) - _SHORT:
             return
         self._waiting = 0
         rest = rest[: settled(rest)]
         self._send(self._before + outgoing(rest, self._evidence))
-        if end := finished(rest):
+        if "\n" in text and (end := finished(rest)):
             self._before += outgoing(rest[:end], self._evidence)
             self._finished += end
 

@@ -95,7 +95,7 @@ def _escaped_byte(match: re.Match[str]) -> str:
     return f"\\x{ord(match.group()) - 0xDC00:x}"
 
 
-def shortened(text: str, limit: int) -> str:
+def shortened(text: str, limit: int = 80) -> str:
     """The text on one line of at most `limit` characters; one that was cut ends in an ellipsis."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"

@@ -86,7 +86,7 @@ class Meter:
                 raise BudgetExceeded(
                     f"the next call could pass the budget of {limit} (spent ${meter.spent.usd:.4f}, "
                     f"{counted(meter.spent.tokens, 'token')}, {counted(meter.spent.calls, 'call')})",
-                    "what is done is kept; raise the budget and run again",
+                    "finished work is stored; raise the budget and run again",
                 )
         for meter in self.chain():
             meter.reserved += most
@@ -140,8 +140,8 @@ class Reservation:
 class Span:
     """One stretch of work. `usage` is its own spending; `total` adds that of the spans inside it.
 
-    `spared` is what replies that were known already had cost when they were asked for. `input` and `output` say in a
-    few words what went in and what came out. `prompt` is the hash of the prompt that a model was asked by.
+    `spared` is what cached replies had cost when they were first requested. `input` and `output` say in a
+    few words what went in and what came out. `prompt` is the hash of the prompt that was sent to the model.
     `attachments` are typed values that a step leaves for whoever shows the trace, such as the windows of a walk.
     """
 
@@ -171,7 +171,7 @@ class Span:
 
     @property
     def prompts(self) -> dict[str, str]:
-        """Of each task that a model was asked to do, the hash of its prompt."""
+        """The hash of the prompt of each task that was given to a model."""
         return {span.name: span.prompt for span in self.walk() if span.prompt}
 
     def walk(self) -> Iterator[Span]:

@@ -1,7 +1,7 @@
 """The nouns of ragways, all frozen. Each keeps the one before it, so `answer.evidence.hits.query` is the provenance.
 
     Document ─▶ Structure              what was read, and its parts
-    Query ─▶ Hits ─▶ Evidence ─▶ Answer   what was asked, found, kept and said
+    Query ─▶ Hits ─▶ Evidence ─▶ Answer   a question, what retrieval found, what fits, the answer
 
 Order everywhere: best first, equal scores by id. Scores are comparable within one list only; lists are
 joined by rank. Offsets are characters of `Document.text`, start included and end not.
@@ -19,11 +19,12 @@ from typing import Literal
 from ragways.core.language import refusal
 from ragways.core.markdown import Node, html, plain_tree, tree, uncited
 from ragways.core.outgoing import outgoing
+from ragways.core.text import shortened
 
 Kind = Literal["article", "section", "paragraph", "chunk", "sentence", "triplet", "report"]
 
 ABSTENTION = "Insufficient information"
-"""What every paradigm says when the evidence does not hold the answer."""
+"""The answer of every paradigm when the evidence does not hold one."""
 
 
 def content_hash(*parts: str) -> str:
@@ -133,7 +134,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked. `searches` are further texts to search by that a rewriting step added."""
+    """A question. `searches` are further texts to search by that a rewriting step added."""
 
     text: str
     searches: tuple[str, ...] = ()
@@ -277,13 +278,13 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said, and on what it rests. `way` tells whether a model or a rule wrote it.
+    """An answer and the evidence for it. `way` says whether a model or a rule wrote it.
 
     `text` is what the model wrote, Markdown with the numbers of passages in square brackets. It is made harmless where
     it is shown: `core/outgoing.py` has the rule for what other programs render.
 
-    `explanation` is how the answer follows, where that is told apart from the answer itself. `error` is why a model
-    that was asked gave no answer, where a rule's stands in its place; else it is empty. `chance` is the chance of being
+    `explanation` is how the answer follows, where that is separate from the answer itself. `error` is why a model gave
+    no answer, where a rule's stands in its place; else it is empty. `chance` is the chance of being
     right (of an abstention: that which the best answer found would have had), None where nothing measured it. `note` is
     what is to be known of how it was made, such as that the reader does not know the question's language.
     """
@@ -293,7 +294,7 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     abstained: bool = False
     support: tuple[float, ...] = ()
-    """Where it was asked for, a chance for each citation that it bears its sentence out: estimated, and a weak sign."""
+    """On request, an estimated chance for each citation that it supports its sentence: a weak signal."""
     way: str = ""
     explanation: str = ""
     error: str = ""
@@ -347,15 +348,6 @@ def ranked(query: Query, hits: Iterable[Hit]) -> Hits:
 
 
 # How they look in a terminal and in a notebook. All text of documents is escaped.
-
-SHORT = 80
-"""Characters of a text in a line of a list."""
-
-
-def shortened(text: str, limit: int = SHORT) -> str:
-    """A text on one line, cut where it is too long."""
-    flat = " ".join(text[: 4 * limit].split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def hits_text(name: str, query: str, hits: Sequence[Hit], sources: Sequence[Origin] = ()) -> str:

@@ -40,6 +40,7 @@ class TextBuilder:
         self._label = ""
         self._cells = self._bars = 0
         self._flat = int(flat)
+        self._lists = 0
         self._block_marks: list[Mark] = []
         self._run_marks: list[Mark] = []
         self._headings: list[tuple[int, int, int]] = []
@@ -86,6 +87,17 @@ class TextBuilder:
 
     def paragraph(self) -> None:
         self._due(2)
+
+    def separate(self) -> None:
+        """The break between two blocks: a new line inside a list, else a blank line."""
+        self._due(1 if self._lists else 2)
+
+    def begin_list(self) -> None:
+        """From here to `end_list`, blocks are separated by new lines."""
+        self._lists += 1
+
+    def end_list(self) -> None:
+        self._lists -= 1
 
     def row(self) -> None:
         self._due(1)
@@ -137,6 +149,41 @@ class TextBuilder:
             first = False
         self.paragraph()
 
+    def plain_text(self, text: str, *, line: int = 0) -> None:
+        """Append plain text, paragraph by paragraph. `line` is the line of the file that it begins on; 0: not known."""
+        if "\n" not in text and "\r" not in text:
+            self.paragraph()
+            if line:
+                self.at(line=line)
+            self.text(text)
+            return
+        block: list[str] = []
+        for number, row in enumerate([*normal_lines(text), ""]):
+            if row.strip():
+                block.append(row.strip())
+            elif block:
+                self._plain_block(block, line and line + number - len(block))
+                block = []
+
+    def _plain_block(self, lines: list[str], first: int) -> None:
+        """Long lines are paragraphs, lines of nearly equal width were wrapped, other lines (lists, verse) stay.
+
+        `first` is the number of the first line; 0: not known.
+        """
+        self.paragraph()
+        width = max(map(len, lines))
+        wrapped = 40 <= width <= 120 and all(len(line) >= width * 0.6 for line in lines[:-1])
+        for number, line in enumerate(lines, start=first):
+            if first:
+                self.at(line=number)
+            if width > 200:
+                self.paragraph()
+            elif wrapped:
+                self.space()
+            else:
+                self.line()
+            self.text(line)
+
     def _emit(self, run: str) -> None:
         self._parts.append(run)
         self.length += len(run)
@@ -185,7 +232,7 @@ class TextBuilder:
         return mark
 
     def at(self, *, page: int = 0, line: int = 0) -> None:
-        """The next run begins on this page or line of the file; all that follows stands there until this is said anew.
+        """The next run begins on this page or line of the file; so does all that follows, up to the next call.
         Both count from 1; 0 is not known.
         """
         self._at = (page, line)
@@ -214,6 +261,12 @@ class TextBuilder:
         if self._ended(mark) and not self._flat:
             self._headings.append((mark.start, self.length, level))
 
+    def titled(self, title: str, level: int) -> None:
+        """Write a heading."""
+        mark = self.block()
+        self.text(title)
+        self.heading(mark, level)
+
     def infobox(self, mark: Mark, kind: str, fields: Iterable[tuple[str, str]]) -> None:
         if self._ended(mark) and not self._flat:
             self._infoboxes.append((mark.start, self.length, kind, tuple(fields)))
@@ -229,9 +282,7 @@ class TextBuilder:
         Its title is the heading above it, unless it is UNTITLED.
         """
         if document.title != UNTITLED:
-            mark = self.block()
-            self.text(document.title)
-            self.heading(mark, 1 + levels)
+            self.titled(document.title, 1 + levels)
         headings = {heading.start: heading.level for heading in document.headings}
         links = iter(document.links)
         link = next(links, None)

@@ -1,7 +1,7 @@
 """Files whose parsers are large and not ours (PDF, Word, web pages …) are read in a child process with limits, so that
 one bad file costs itself and not the run: what crashes its parser or takes too much memory or time is a LoadError.
 
-One child serves all files of a run and is replaced when it dies. It is asked and answers in lines of JSON, has no key
+One child reads all files of a run and is replaced when it dies. Requests and replies are lines of JSON. It has no key
 in its environment, and imports nothing but loaders. Memory and CPU time are limited where the system can do it (Linux,
 macOS), time by the clock everywhere. Plain formats are read in the process itself: their size bounds what they cost.
 """
@@ -57,51 +57,34 @@ class IsolatedReader:
             timer.cancel()
 
     def _answers(self, child: subprocess.Popen[bytes], file: SourceFile, options: LoadOptions) -> Iterator[Document]:
-        """What the child says of a file; ValueError or OSError where it says nothing that can be read."""
+        """The documents that the child reads from a file; ValueError or OSError where its reply cannot be read."""
         assert child.stdin is not None and child.stdout is not None  # noqa: S101, PT018 - both are pipes
         child.stdin.write(_line({"path": str(file.path), "key": file.key, "options": _plain_options(options)}))
         child.stdin.flush()
         while True:
-            said = json.loads(child.stdout.readline(_LONGEST_LINE))
-            if "document" in said:
-                yield _document(said["document"])
-            elif "skipped" in said:
-                options.notice(Skipped(*said["skipped"]))
-            elif "error" in said:
-                raise (NoText if said["empty"] else LoadError)(*said["error"])
+            reply = json.loads(child.stdout.readline(_LONGEST_LINE))
+            if "document" in reply:
+                yield _document(reply["document"])
+            elif "skipped" in reply:
+                options.notice(Skipped(*reply["skipped"]))
+            elif "error" in reply:
+                raise (NoText if reply["empty"] else LoadError)(*reply["error"])
             else:
                 return
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
-            from ragways.core.runtime import plain_environment  # asyncio, which the child has no use for
+            from ragways.core.children import start_child  # asyncio, which the child has no use for
 
             self._stop()
-            # -P: the folder that the command runs in is no place to import from.
-            self._child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "ragways.corpus.isolated"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=plain_environment(),
-            )
+            self._child = start_child("ragways.corpus.isolated")
         return self._child
 
     def _stop(self) -> int:
-        """End the child; how it ended, if it had before, else that it was killed."""
-        child = self._child
-        if child is None:
-            return 0
-        try:
-            code = child.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            code = child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what could not be sent any more
-                    pipe.close()
-        return code
+        """End the child and return its exit code."""
+        from ragways.core.children import end_child
+
+        return end_child(self._child, patience=1) if self._child is not None else 0
 
     def close(self) -> None:
         """Let the child go."""
@@ -132,16 +115,16 @@ def _plain_options(options: LoadOptions) -> dict[str, Any]:
     return {**plain, "fields": asdict(options.fields)}
 
 
-def _document(said: dict[str, Any]) -> Document:
+def _document(reply: dict[str, Any]) -> Document:
     return Document(
         **{
-            **said,
-            "headings": tuple(Heading(*heading) for heading in said["headings"]),
-            "links": tuple(Link(*link) for link in said["links"]),
-            "places": tuple(Place(*place) for place in said["places"]),
+            **reply,
+            "headings": tuple(Heading(*heading) for heading in reply["headings"]),
+            "links": tuple(Link(*link) for link in reply["links"]),
+            "places": tuple(Place(*place) for place in reply["places"]),
             "infoboxes": tuple(
                 Infobox(start, end, kind, tuple((key, value) for key, value in facts))
-                for start, end, kind, facts in said["infoboxes"]
+                for start, end, kind, facts in reply["infoboxes"]
             ),
         }
     )
@@ -150,10 +133,10 @@ def _document(said: dict[str, Any]) -> Document:
 # The child
 
 
-def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Read one file after the other until there is no more to ask."""
+def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Read one file after the other until the pipe is closed."""
     watched = False
-    while line := asked.readline(_LONGEST_LINE):
+    while line := requests.readline(_LONGEST_LINE):
         wanted = json.loads(line)
         limits = wanted["options"]
         limits["fields"] = Fields(**{name: tuple(names) for name, names in limits["fields"].items()})
@@ -166,10 +149,10 @@ def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
 
         try:
             for document in load(SourceFile(Path(wanted["path"]), wanted["key"]), LoadOptions(notice=notice, **limits)):
-                said = {each.name: getattr(document, each.name) for each in fields(document)}
+                reply = {each.name: getattr(document, each.name) for each in fields(document)}
                 for part in ("headings", "links", "infoboxes", "places"):
-                    said[part] = [list(asdict(each).values()) for each in said[part]]
-                answers.write(_line({"document": said}))
+                    reply[part] = [list(asdict(each).values()) for each in reply[part]]
+                answers.write(_line({"document": reply}))
             answers.write(_line({}))
         except LoadError as error:
             answers.write(_line({"error": [error.message, error.cure], "empty": isinstance(error, NoText)}))

@@ -17,7 +17,7 @@ from ragways.core.registry import Registry
 from ragways.core.text import is_utf8, printable_name
 from ragways.core.types import Document
 from ragways.corpus.patterns import Filter, Selection
-from ragways.corpus.source import NO_TEXT, ODD_NAME, LoadOptions, Skipped, SourceFile
+from ragways.corpus.source import CODE_SUFFIXES, NO_TEXT, ODD_NAME, LoadOptions, Skipped, SourceFile
 
 LoadFunction = Callable[[SourceFile, LoadOptions], Iterator[Document]]
 """Reads one file within the bounds of the options and gives its documents; what is wrong with it is a LoadError."""
@@ -28,7 +28,7 @@ class Loader:
     """A file format: its name, its suffixes in lower case with their dot, and the function that reads such a file.
 
     A streamed one may be larger than `max_bytes`. An isolated one is read in a child process with limits of memory and
-    time (`isolated.py`): its parser may crash, or take more than the file's size tells. A package brings one by an
+    time (`isolated.py`): its parser may crash, or use far more than the file's size. A package brings one by an
     entry point in `ragways.loaders`.
     """
 
@@ -45,32 +45,29 @@ class Loader:
                 raise ValueError(f"the suffix {suffix!r} is not a dot and lower-case letters")
 
 
-def _from(module: str, function: str) -> LoadFunction:
-    """Parsers are heavy: import one only when a file needs it."""
+def _from(place: str) -> LoadFunction:
+    """The function at `module:name`. Parsers are heavy: one is imported when a file needs it."""
 
     def read(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
-        return cast(LoadFunction, getattr(import_module(f"ragways.corpus.{module}"), function))(file, options)
+        module, _, name = place.partition(":")
+        return cast(LoadFunction, getattr(import_module(f"ragways.corpus.{module}"), name))(file, options)
 
     return read
 
 
-_CODE = (
-    ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h",
-    ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
-)  # fmt: skip
-_RECORDS = _from("records", "load_records")
+_RECORDS = _from("files.records:load_records")
 
 LOADERS: Registry[Loader] = Registry(
     "ragways.loaders",
     "loader",
     Loader,
     (
-        Loader("text", (".txt", ".text"), "Plain text; reStructuredText is seen.", _from("text", "load_text")),
-        Loader("rst", (".rst", ".rest"), "reStructuredText, with Sphinx's roles.", _from("rst", "load")),
-        Loader("markdown", (".md", ".markdown"), "Markdown, with front matter.", _from("markdown", "load")),
-        Loader("html", (".html", ".htm"), "Web pages.", _from("html", "load"), isolated=True),
-        Loader("pdf", (".pdf",), "PDF with a text layer.", _from("pdf", "load"), isolated=True),
-        Loader("docx", (".docx",), "Word documents.", _from("docx", "load"), isolated=True),
+        Loader("text", (".txt", ".text"), "Plain text; reStructuredText is seen.", _from("files.text:load_text")),
+        Loader("rst", (".rst", ".rest"), "reStructuredText, with Sphinx's roles.", _from("files.text:load_rst")),
+        Loader("markdown", (".md", ".markdown"), "Markdown, with front matter.", _from("files.markdown:load_markdown")),
+        Loader("html", (".html", ".htm"), "Web pages.", _from("web.html:load_html"), isolated=True),
+        Loader("pdf", (".pdf",), "PDF with a text layer.", _from("files.pdf:load_pdf"), isolated=True),
+        Loader("docx", (".docx",), "Word documents.", _from("files.office:load_docx"), isolated=True),
         Loader(
             "json",
             (".json", ".json.gz"),
@@ -78,28 +75,36 @@ LOADERS: Registry[Loader] = Registry(
             _RECORDS,
         ),
         Loader("jsonl", (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), "A record a line.", _RECORDS, streamed=True),
-        Loader("code", _CODE, "Source code, by classes and functions.", _from("code", "load"), isolated=True),
-        Loader("notebook", (".ipynb",), "Jupyter notebooks.", _from("notebook", "load")),
-        Loader("csv", (".csv", ".tsv", ".tab"), "Tables; a row with its headers.", _from("sheets", "load_separated")),
-        Loader("xlsx", (".xlsx",), "Spreadsheets.", _from("sheets", "load_workbook"), isolated=True),
-        Loader("pptx", (".pptx",), "Slides with their notes.", _from("books", "load_slides"), isolated=True),
-        Loader("epub", (".epub",), "E-books.", _from("books", "load_book"), isolated=True),
-        Loader("email", (".eml",), "A message.", _from("mail", "load_message"), isolated=True),
-        Loader("mailbox", (".mbox",), "Messages of a mailbox.", _from("mail", "load_mailbox"), isolated=True),
-        Loader("yaml", (".yaml", ".yml"), "Settings, a line a value.", _from("keyed", "load_yaml"), isolated=True),
-        Loader("toml", (".toml",), "Settings, a line a value.", _from("keyed", "load_toml"), isolated=True),
-        Loader("subtitles", (".srt", ".vtt"), "Subtitles with times.", _from("keyed", "load_subtitles")),
+        Loader(
+            "code",
+            CODE_SUFFIXES,
+            "Source code, by classes and functions.",
+            _from("files.code:load_code"),
+            isolated=True,
+        ),
+        Loader("notebook", (".ipynb",), "Jupyter notebooks.", _from("files.markdown:load_notebook")),
+        Loader(
+            "csv", (".csv", ".tsv", ".tab"), "Tables; a row with its headers.", _from("files.sheets:load_separated")
+        ),
+        Loader("xlsx", (".xlsx",), "Spreadsheets.", _from("files.sheets:load_workbook"), isolated=True),
+        Loader("pptx", (".pptx",), "Slides with their notes.", _from("files.office:load_slides"), isolated=True),
+        Loader("epub", (".epub",), "E-books.", _from("files.office:load_book"), isolated=True),
+        Loader("email", (".eml",), "A message.", _from("files.mail:load_message"), isolated=True),
+        Loader("mailbox", (".mbox",), "Messages of a mailbox.", _from("files.mail:load_mailbox"), isolated=True),
+        Loader("yaml", (".yaml", ".yml"), "Settings, a line a value.", _from("files.keyed:load_yaml"), isolated=True),
+        Loader("toml", (".toml",), "Settings, a line a value.", _from("files.keyed:load_toml"), isolated=True),
+        Loader("subtitles", (".srt", ".vtt"), "Subtitles with times.", _from("files.keyed:load_subtitles")),
         Loader(
             "wikitext",
             (".wiki", ".wikitext", ".mediawiki"),
             "One page of MediaWiki markup.",
-            _from("wikitext", "load_page"),
+            _from("wiki.pages:load_page"),
         ),
         Loader(
             "mediawiki",
             (".xml", ".xml.gz", ".xml.bz2"),
             "MediaWiki export dumps.",
-            _from("wikitext", "load_dump"),
+            _from("wiki.pages:load_dump"),
             streamed=True,
         ),
     ),
@@ -123,15 +128,6 @@ def loader_of(name: str) -> Loader | None:
 
 
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/+(.*)", re.DOTALL)
-_OF_MANY = frozenset({"json", "jsonl", "mailbox", "mediawiki"})
-
-
-def gives_one(name: str) -> bool:
-    """Whether a file of this name gives one document, under the file's own key. Of loaders of other packages that is
-    not known.
-    """
-    loader = loader_of(name)
-    return loader is not None and loader.name not in _OF_MANY and LOADERS.package_of(loader.name) == "ragways"
 
 
 def _clash(suffix: str, one: Loader, other: Loader) -> PluginClash:
@@ -207,8 +203,8 @@ def _not_there(root: Path) -> UsageError:
 
 
 class FileWalk:
-    """Iterate over it; afterwards `hidden` tells how many hidden files and folders were passed over, and `left_out` how
-    many others, by why: `excluded` by patterns of the user, `ignored` by `.gitignore`, `junk`.
+    """The files below some paths: iterate over it. Afterwards `hidden` counts hidden files and folders that were passed
+    over, and `left_out` others by reason: `excluded` by patterns of the user, `ignored` by `.gitignore`, `junk`.
     """
 
     def __init__(self, roots: list[Path], options: LoadOptions, selection: Selection) -> None:

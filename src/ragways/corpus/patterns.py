@@ -95,7 +95,7 @@ class _IgnoreFile:
 
 
 class Filter:
-    """Says of each entry below a root why it is left out, if it is. `below` is a filter for a folder of it."""
+    """Decides for each entry below a root whether it is left out, and why. `below` is the filter of a folder in it."""
 
     def __init__(self, selection: Selection, ignored: tuple[_IgnoreFile, ...] = ()) -> None:
         self._selection = selection
@@ -123,9 +123,9 @@ class Filter:
         if _decided(self._junk, path, folder=folder):
             return "junk"
         for ignore in reversed(self._ignored):  # the nearest decides
-            said = _decided(ignore.rules, path[ignore.depth :], folder=folder)
-            if said is not None:
-                return "ignored" if said else ""
+            ignored = _decided(ignore.rules, path[ignore.depth :], folder=folder)
+            if ignored is not None:
+                return "ignored" if ignored else ""
         return ""
 
     def _is_included(self, path: Sequence[str]) -> bool:
@@ -135,6 +135,6 @@ class Filter:
 
 
 def _decided(those: Sequence[Rule], path: Sequence[str], *, folder: bool) -> bool | None:
-    """What the last rule that fits says; None where none does."""
+    """What the last matching rule decides; None where none matches."""
     fitting = (not rule.takes_back for rule in reversed(those) if rule.fits(path, folder=folder))
     return next(fitting, None)

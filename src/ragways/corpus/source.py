@@ -68,7 +68,7 @@ class Fields:
 @dataclass(eq=False, slots=True)
 class KnownRecords:
     """Records of a file of lines, each by a hash of its line and place, with the number of its document. Of those that
-    are `known` no document is made again; a loader notes which were `unchanged`, and which are `new`.
+    are `known` no document is made again; a loader reports which were `unchanged`, and which are `new`.
     """
 
     known: Mapping[bytes, int] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class LoadOptions:
     """Seconds by the clock for one file in it."""
     fields: Fields = Fields()
     notice: Callable[[Skipped], None] = lambda _: None
-    """Told of every page or record inside a file that was left out."""
+    """Called with every page or record inside a file that was left out."""
     records: KnownRecords | None = None
     """Of a file that was read before."""
 
@@ -123,12 +123,14 @@ class WebSource:
     """For all pages of one address."""
 
 
+CODE_SUFFIXES = (
+    ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h",
+    ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
+)  # fmt: skip
 _SUFFIXES = (
     ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".html", ".htm", ".xhtml", ".pdf", ".docx",
-    ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".py", ".pyi", ".js", ".mjs", ".cjs",
-    ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh",
-    ".hxx", ".cs", ".rb", ".php", ".sh", ".bash", ".ipynb", ".csv", ".tsv", ".tab", ".xlsx", ".pptx", ".epub",
-    ".eml", ".mbox", ".yaml", ".yml", ".toml", ".srt", ".vtt",
+    ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".ipynb", ".csv", ".tsv", ".tab", ".xlsx",
+    ".pptx", ".epub", ".eml", ".mbox", ".yaml", ".yml", ".toml", ".srt", ".vtt", *CODE_SUFFIXES,
 )  # fmt: skip
 
 
@@ -216,7 +218,7 @@ def read_text(file: SourceFile, limit: int) -> tuple[str, dict[str, str]]:
 
 
 def decode(data: bytes) -> tuple[str, dict[str, str]]:
-    """By byte order mark, else strict UTF-8, else Windows-1252, which the metadata then says."""
+    """By byte order mark, else strict UTF-8, else Windows-1252, which the metadata then reports."""
     for mark, name in _BOMS:
         if data.startswith(mark):
             return _checked(_strictly(data, name)), {}

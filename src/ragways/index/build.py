@@ -119,6 +119,6 @@ async def remove(folder: Path, names: Sequence[str], erase: bool = False) -> Sum
 def _forget_pages(folder: Path, store: Store) -> None:
     """Delete fetched pages that are not in the index any more."""
     if (folder / PAGES).is_dir():
-        from ragways.corpus import web
+        from ragways.corpus.web.fetch import forget_pages
 
-        web.forget_pages(folder / PAGES, store.files.pages())
+        forget_pages(folder / PAGES, store.files.pages())

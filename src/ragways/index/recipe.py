@@ -129,9 +129,9 @@ class FoundFiles:
         """These, and the pages of web sites, which are fetched into the folder."""
         if source is None or not source.urls:
             return self
-        from ragways.corpus.web import fetch_pages  # an HTTP client, which files have no use for
+        from ragways.corpus.web.fetch import fetch_pages  # an HTTP client, which files have no use for
 
-        pages = fetch_pages(source, folder, told=lambda done, url: progress(Progress("fetching", done, note=url)))
+        pages = fetch_pages(source, folder, on_page=lambda done, url: progress(Progress("fetching", done, note=url)))
         return replace(
             self,
             files=[*self.files, *pages.files],

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from ragways.core.errors import StoreDamaged
-from ragways.core.runtime import ProgressCallback, silent, told
+from ragways.core.runtime import ProgressCallback, reported, silent
 from ragways.core.types import title_name
 from ragways.layers.graph.extract import DocumentNames, rule_facts
 from ragways.layers.graph.names import WordUse, fold
@@ -63,7 +63,7 @@ class Lexicon(KnownNames):
             with store_errors(draft), closing(sqlite3.connect(draft, isolation_level=None)) as db:
                 db.execute("PRAGMA journal_mode = OFF")  # a draft until it is renamed: a journal would protect nothing
                 db.execute("PRAGMA synchronous = OFF")
-                _fill(db, lambda stage: told(progress, stage, store.sources(), total), total, _epoch(store))
+                _fill(db, lambda stage: reported(progress, stage, store.sources(), total), total, _epoch(store))
             with store_errors(draft):
                 _sync(draft)
                 os.replace(draft, folder / FILE)

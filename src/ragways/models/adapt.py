@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragways.core.errors import ModelError, ModelRefused, RagwaysError, UsageError
+from ragways.core.sync import run_sync
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Model, Reply
 from ragways.models.dialect import with_schema
@@ -140,7 +140,7 @@ class _OwnEmbedder:
     @property
     def dimension(self) -> int:
         if self._dimension is None:
-            _in_a_loop_of_its_own(lambda: self.embed(["dimension"]))
+            run_sync(self.embed(["dimension"]))
         return self._dimension or 0
 
     def estimate(self, texts: Sequence[str]) -> Usage:  # noqa: ARG002 - the protocol's
@@ -184,7 +184,7 @@ def _length_of_first(rows: object) -> int:
 def _name(obj: object, cure: str) -> str:
     name = getattr(obj, "name", None)
     if not isinstance(name, str) or not name.strip():
-        raise UsageError(f"this {type(obj).__name__} has no `name`", f"{cure}; results and vectors are kept by it")
+        raise UsageError(f"this {type(obj).__name__} has no `name`", f"{cure}; results and vectors are stored by it")
     return name
 
 
@@ -205,20 +205,3 @@ async def _called(name: str, method: Callable[..., object], given: object) -> ob
     except Exception as error:
         cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise ModelRefused(f"{name} failed ({cause})", "the error comes from your own object; look there") from error
-
-
-def _in_a_loop_of_its_own(work: Callable[[], object]) -> None:
-    """Run a coroutine from code that is not `async`, whether or not a loop runs in this thread."""
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            asyncio.run(work())  # type: ignore[arg-type]
-        except BaseException as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=run, name="own embedder")
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]

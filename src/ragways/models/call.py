@@ -1,4 +1,4 @@
-"""What is asked of a language model, what comes back, and where replies are kept so that nothing is paid twice."""
+"""Calls of a language model, their replies, and the cache of replies, so that no call is paid twice."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ class Call:
 
     def key(self, model_name: str, base_url: str = "") -> str:
         """A name for this call to this model: the same on every machine, different when anything differs."""
-        said = [(m.role, m.content, [(c.id, c.name, c.arguments) for c in m.tool_calls], m.tool_call_id)
+        turns = [(m.role, m.content, [(c.id, c.name, c.arguments) for c in m.tool_calls], m.tool_call_id)
                 for m in self.messages]  # fmt: skip
         tools = [(t.name, t.description, t.parameters) for t in self.tools]
         rest = (self.schema_name, self.temperature, self.max_output, self.seed, self.sample)
         return content_hash(
-            "call 1", model_name, base_url, json.dumps([said, tools, self.schema, rest], sort_keys=True)
+            "call 1", model_name, base_url, json.dumps([turns, tools, self.schema, rest], sort_keys=True)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. A cached reply has an empty `usage`, because it cost nothing; `spared` is what it once cost.
+    """A model's reply. A cached reply has an empty `usage`, because it cost nothing; `spared` is what it once cost.
 
     `estimated` says that the endpoint sent no usage and the tokens are our own count.
     """
@@ -93,7 +93,7 @@ class Reply:
 
     @property
     def repeats(self) -> bool:
-        """Whether it was stopped because the model said the same again and again; `text` has one copy of that."""
+        """Whether it was stopped because the model repeated itself; `text` has one copy of what it repeated."""
         return self.finish == "repeats"
 
     def to_json(self) -> str:

@@ -1,7 +1,7 @@
 """What works at an endpoint: one small call of each kind, and what they cost together.
 
-Each form of a structured reply is asked for by itself, and the strictest that was obeyed is what the endpoint is
-remembered by.
+Each form of a structured reply is requested by itself, and the strictest that was obeyed is remembered for the
+endpoint.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ragways.core.errors import RagwaysError
+from ragways.core.text import shortened
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Message, Reply, Tool
 from ragways.models.client import ModelClient
@@ -64,7 +65,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class EndpointReport:
-    """What works at an endpoint, how calls are said there from now on, and what finding out cost; `usd` is None where
+    """What works at an endpoint, how calls are written for it from now on, and what the check cost; `usd` is None where
     no price is known.
     """
 
@@ -80,7 +81,7 @@ class EndpointReport:
 
 
 class _Exactly:
-    """An endpoint asked in one dialect, as a model: nothing else is tried where it refuses."""
+    """An endpoint as a model that uses one dialect: nothing else is tried where it refuses."""
 
     def __init__(self, endpoint: Endpoint, dialect: Dialect) -> None:
         self._endpoint = endpoint
@@ -102,7 +103,7 @@ class _Exactly:
 
 
 class _Probes:
-    """The probes so far, what they cost, and whether every reply told its tokens."""
+    """The probes so far, what they cost, and whether every reply reported its tokens."""
 
     def __init__(self) -> None:
         self.made: list[Probe] = []
@@ -112,7 +113,7 @@ class _Probes:
     def take(self, name: str, reply: Reply, wrong: str, note: str = "") -> bool:
         self.usage += reply.usage
         self.counted = self.counted is not False and not reply.estimated
-        self.made.append(Probe(name, not wrong, wrong or note or _shown(reply.text)))
+        self.made.append(Probe(name, not wrong, wrong or note or shortened(reply.text, 60)))
         return not wrong
 
     async def ask(self, name: str, client: ModelClient, call: Call, judge: Callable[[Reply], str]) -> bool:
@@ -130,7 +131,7 @@ async def check_endpoint(
 ) -> EndpointReport:
     """Ask an endpoint in each way. What it understands is remembered, if it answers at all.
 
-    It is asked as if nothing were remembered of it; `start` is how to begin.
+    What was remembered of it earlier is ignored; `start` is the first dialect to try.
     """
     probes, prices = _Probes(), prices or Prices()
     endpoint.dialect = start or Dialect()
@@ -150,11 +151,6 @@ async def check_endpoint(
         )
     usd = prices.of(probes.usage, endpoint.name, endpoint.base_url)
     return EndpointReport(tuple(probes.made), endpoint.dialect, probes.usage, usd)
-
-
-def _shown(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 60 else flat[:59] + "…"
 
 
 def _not_obeyed(reply: Reply) -> str:

@@ -1,13 +1,13 @@
 """The one way to a language model. Its layers, from the outside in, and why in this order:
 
-1. **count**: a span, and a reservation on every meter. Outermost, so that nothing is asked for that is not seen in
-   the trace. What a call can cost at most is reserved before it is sent and settled with what it did cost, so that
+1. **count**: a span, and a reservation on every meter. Outermost, so that the trace shows every
+   request. What a call can cost at most is reserved before it is sent and settled with what it did cost, so that
    calls side by side cannot pass a budget together. A try whose reply was lost is charged in full: it may be billed.
-2. **cache**: a reply known already costs nothing, reserves nothing and waits for nobody. The same call asked for
-   twice at once is sent once. Only a reply that could be read is kept, and none that repeats itself.
+2. **cache**: a reply known already costs nothing, reserves nothing and waits for nobody. The same call made
+   twice at once is sent once. Only a reply that could be read is stored, and none that repeats itself.
 3. **retry**: outside the rate limit, because a second try is a request too and must wait its turn.
 4. **rate limit**: so many requests and tokens a minute, one brake for all while the endpoint says "too many", and at
-   most `concurrency` at once; a slot is held only while sending, never while waiting.
+   most `concurrency` at once; a slot is taken only while sending, never while waiting.
 5. **send**: one request of the endpoint: a stream where somebody listens, and for plain text always.
 """
 
@@ -40,12 +40,12 @@ RULE_INSTEAD = "rule, after an unusable reply"
 RULE_AFTER_FAILURE = "rule, after the model failed"
 """The same where the model gave no reply at all."""
 RULE_OVER_BUDGET = "rule, after the budget was spent"
-"""The same where the model may not be asked any more."""
+"""The same where the budget allows no further call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One of several times the same is asked: what another trial was told is not an answer here."""
+    """One of several trials of the same calls: replies of another trial are not used."""
 
     name: str = ""
     seed: int | None = None
@@ -53,7 +53,7 @@ class Trial:
 
 @contextmanager
 def trial(name: str, seed: int | None = None) -> Iterator[None]:
-    """Replies asked for inside are kept under this name, and asked for with this seed where a task has none."""
+    """Inside, replies are cached under this name, and calls have this seed where their task has none."""
     token = _TRIAL.set(Trial(name, seed))
     try:
         yield
@@ -63,8 +63,8 @@ def trial(name: str, seed: int | None = None) -> Iterator[None]:
 
 @contextmanager
 def replies_of(tenant: str) -> Iterator[None]:
-    """Replies asked for inside are kept for this tenant alone: what another was told is neither an answer here nor seen
-    in the time that one takes. With an empty name they are everybody's, as on a machine of one's own.
+    """Inside, replies are cached for this tenant alone: those of others are not used, and cannot be noticed by the time
+    that a reply takes. With an empty name all share one cache, as on a machine of one's own.
     """
     token = _TENANT.set(tenant)
     try:
@@ -100,9 +100,9 @@ class ModelClient:
     ) -> None:
         self.model = model
         self._headroom = headroom  # tokens for reasoning, on top of what a reply may take
-        self._variant = variant  # what else shapes replies, in words; part of the key under which one is kept
+        self._variant = variant  # what else shapes replies, in words; part of the cache key
         self.temperature = temperature
-        """Of calls that have none of their own; part of the key under which a reply is kept."""
+        """Of calls that have none of their own; part of the cache key."""
         self._cache = cache
         self._prices = prices or Prices()
         self._asks = asks
@@ -182,16 +182,18 @@ class ModelClient:
         if call.seed is None:
             first = call = replace(call, seed=_TRIAL.get().seed)
         cut: TruncatedReply | None = None
-        for asked in range(1, self._asks + 1):
-            last = asked == self._asks
-            here.details["asked"] = asked
+        for tried in range(1, self._asks + 1):
+            last = tried == self._asks
+            here.details["asked"] = tried
             try:
-                reply, value = await self._through(call, reader(task, given), keep_as=first, on_text=on_text, task=task)
+                reply, value = await self._through(
+                    call, reader(task, given), cache_as=first, on_text=on_text, task=task
+                )
             except ModelRefused:
-                if cut is None or not task.partial:  # else more room than it gives: what was said before must do
+                if cut is None or not task.partial:  # else more room than it gives: the earlier reply must do
                     raise
                 here.details["cut"] = True
-                return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked)
+                return Outcome(cast(Out, cut.value), here.way, cut=True)
             except InvalidReply as complaint:
                 cut = complaint if isinstance(complaint, TruncatedReply) else cut
                 reply = complaint.reply or Reply("")
@@ -199,10 +201,10 @@ class ModelClient:
                 # What could be read is better than nothing, and who repeats itself would do so again.
                 if (last or reply.repeats) and cut is not None and task.partial:
                     here.details["cut"] = True
-                    return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked, repeats=reply.repeats)
+                    return Outcome(cast(Out, cut.value), here.way, cut=True, repeats=reply.repeats)
                 if last:
                     raise UnusableReply(
-                        f"{task.name}: {self._name} gave no usable reply in {asked} tries ({complaint})",
+                        f"{task.name}: {self._name} gave no usable reply in {tried} tries ({complaint})",
                         "use a stronger model for this task, or a larger context",
                         reply=reply.text,
                     ) from None
@@ -211,45 +213,45 @@ class ModelClient:
                 here.way = self.way(reply)
                 if reply.cut:
                     here.details["cut"] = True
-                return Outcome(value, here.way, cut=reply.cut, asked=asked, repeats=reply.repeats)
-        raise AssertionError("a task must be asked at least once")
+                return Outcome(value, here.way, cut=reply.cut, repeats=reply.repeats)
+        raise AssertionError("a task must be tried at least once")
 
     async def _through(
         self,
         call: Call,
         read: Callable[[Reply], T],
         *,
-        keep_as: Call | None = None,
+        cache_as: Call | None = None,
         task: Task[In, T] | None = None,
         on_text: OnText | None = None,
     ) -> tuple[Reply, T]:
         """One call through all layers. `read` makes its value and raises `InvalidReply` if it cannot.
 
-        `keep_as`: the call under which the reply is kept. A reply got by asking again answers the first call, so the
-        next run finds it at once.
+        `cache_as`: the call under which the reply is cached. A reply to a repeated request answers the first call, so
+        the next run finds it at once.
         """
         with span("model call", **({"task": task.name} if task else {})) as here:
             key = self._key(call)
-            if (kept := self._kept(key)) is not None:
+            if (cached := self._cached(key)) is not None:
                 try:
-                    value = read(kept)
+                    value = read(cached)
                 except InvalidReply:
-                    here.details["cache"] = "unusable reply, asked again"
+                    here.details["cache"] = "unusable reply, sent again"
                 else:
-                    here.way, here.spared = self.way(kept), kept.spared
+                    here.way, here.spared = self.way(cached), cached.spared
                     if on_text is not None:
-                        on_text(kept.text, restart=True)
-                    return kept, value
+                        on_text(cached.text, restart=True)
+                    return cached, value
             reply = await self._once(key, call, here, on_text)
             here.way, here.spared = self.way(reply), reply.spared
             if reply.repeats:
                 here.details["repeats"] = True
             value = read(reply)
             if self._cache is not None and not reply.cached and not reply.repeats:
-                self._cache.put(self._key(keep_as or call), reply.to_json())
+                self._cache.put(self._key(cache_as or call), reply.to_json())
             return reply, value
 
-    def _kept(self, key: str) -> Reply | None:
+    def _cached(self, key: str) -> Reply | None:
         text = self._cache.get(key) if self._cache is not None else None
         try:
             return Reply.from_json(text).again() if text is not None else None

@@ -1,8 +1,8 @@
-"""How to say a call so that an endpoint understands it, and a memory of what each endpoint understood.
+"""How a call is written so that an endpoint understands it, and a memory of what each endpoint understood.
 
-Endpoints that call themselves compatible differ in the names of parameters, and in how a reply is held to a schema:
-by a JSON schema, by a tool that must be called, by JSON of any shape, or by the prompt alone. What one understands is
-learnt from its 400s, once, and stored in the cache folder. What replies that do not
+Endpoints that call themselves compatible differ in the names of parameters, and in how a reply is made to follow a
+schema: by a JSON schema, by a tool that must be called, by JSON of any shape, or by the prompt alone. What an endpoint
+understands is learnt once from its replies with status 400, and stored in the cache folder. What replies that do not
 obey change, for one run, is in `endpoint.py`.
 """
 
@@ -22,14 +22,17 @@ from ragways.models.reply import is_strict
 
 Form = Literal["json_schema", "tool", "json_object", "plain"]
 FORMS: tuple[Form, ...] = get_args(Form)
-"""How a reply is held to its schema, the strictest first."""
+"""Ways to make a reply follow its schema, the strictest first."""
 FILE = "endpoints.json"
-MOST_KEPT = 500
+MOST_ENTRIES = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How to say a call. `max_tokens` first: an old server ignores the newer name, and nothing bounds its reply."""
+    """How a call is written for an endpoint.
+
+    `max_tokens` comes first: an old server ignores the newer name, and nothing would bound its reply.
+    """
 
     form: Form = "json_schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -39,17 +42,19 @@ class Dialect:
     effort: bool = True
     stream: Literal["with usage", "plain", "no"] = "with usage"
 
-    def simpler(self, call: Call, said: str, streaming: bool = False) -> Dialect | None:
-        """What to try after a 400 that said `said`; None when nothing is left to leave out."""
-        said = said.lower()
-        if streaming and self.stream != "no" and "stream" in said:
-            return replace(self, stream="plain" if self.stream == "with usage" and "stream_options" in said else "no")
-        if self.limit == "max_tokens" and "max_tokens" in said:
+    def simpler(self, call: Call, message: str, streaming: bool = False) -> Dialect | None:
+        """The dialect to try after a 400 with this message; None when nothing is left to leave out."""
+        message = message.lower()
+        if streaming and self.stream != "no" and "stream" in message:
+            return replace(
+                self, stream="plain" if self.stream == "with usage" and "stream_options" in message else "no"
+            )
+        if self.limit == "max_tokens" and "max_tokens" in message:
             return replace(self, limit="max_completion_tokens")
         for name, words in (("temperature", "temperature"), ("top_p", "top_p"), ("effort", "reasoning_effort")):
-            if getattr(self, name) and words in said:
+            if getattr(self, name) and words in message:
                 return replace(self, **{name: False})  # type: ignore[arg-type]
-        if self.seed and call.seed is not None and "seed" in said:
+        if self.seed and call.seed is not None and "seed" in message:
             return replace(self, seed=False)
         return self.looser() if call.schema is not None else None
 
@@ -105,7 +110,7 @@ class Dialect:
 
 
 def with_schema(call: Call) -> tuple[Message, ...]:
-    """The messages with the schema in words, for a model that cannot be held to it otherwise."""
+    """The messages with the schema in words, for a model that takes no schema."""
     if call.schema is None:
         return call.messages
     wish = f"Reply with one JSON object and nothing else. It must fit this JSON schema:\n{json.dumps(call.schema)}"
@@ -144,18 +149,18 @@ class DialectMemory:
         return _dialect(self._read().get(f"{base_url} {model}"))
 
     def put(self, base_url: str, model: str, dialect: Dialect) -> None:
-        kept = self._read()
+        entries = self._read()
         name = f"{base_url} {model}"
-        kept.pop(name, None)
-        kept[name] = asdict(dialect)
-        self._write(dict(list(kept.items())[-MOST_KEPT:]))
+        entries.pop(name, None)
+        entries[name] = asdict(dialect)
+        self._write(dict(list(entries.items())[-MOST_ENTRIES:]))
 
     def forget(self, base_url: str, model: str) -> bool:
         """Whether there was something to forget."""
-        kept = self._read()
-        there = kept.pop(f"{base_url} {model}", None) is not None
+        entries = self._read()
+        there = entries.pop(f"{base_url} {model}", None) is not None
         if there:
-            self._write(kept)
+            self._write(entries)
         return there
 
     def _read(self) -> dict[str, Any]:
@@ -165,13 +170,13 @@ class DialectMemory:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _write(self, kept: Mapping[str, object]) -> None:
+    def _write(self, entries: Mapping[str, object]) -> None:
         draft = ""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             handle, draft = tempfile.mkstemp(prefix=f"{FILE}.", dir=self._file.parent)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(kept, file, indent=1)
+                json.dump(entries, file, indent=1)
             os.replace(draft, self._file)
         except OSError:
             with contextlib.suppress(OSError):
@@ -179,7 +184,7 @@ class DialectMemory:
 
 
 def _dialect(found: object) -> Dialect | None:
-    """What was kept, as a dialect; None where it is none, of a later version say."""
+    """A stored entry as a dialect; None where it is none, such as one of a later version."""
     if not isinstance(found, dict) or found.keys() != {field.name for field in fields(Dialect)}:
         return None
     hints = get_type_hints(Dialect)

@@ -37,7 +37,7 @@ CHARACTERS_PER_TOKEN: Final = 20
 
 AHEAD: Final = 4
 """Texts of one call that wait for each thread: enough that no thread is idle while results are stored, and few, for a
-question asked while a corpus is indexed waits for these.
+question during indexing waits for these.
 """
 
 In = TypeVar("In")

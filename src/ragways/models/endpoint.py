@@ -1,6 +1,6 @@
 """Any OpenAI-compatible endpoint for chat: OpenAI, Anthropic, Gemini, Mistral, vLLM, Ollama, llama.cpp, LM Studio…
 
-How a call is said so that an endpoint understands it is in `dialect.py`.
+`dialect.py` has how a call is written so that an endpoint understands it.
 """
 
 from __future__ import annotations
@@ -73,17 +73,17 @@ class Endpoint:
         return await self._timed(call, on_text)
 
     async def exactly(self, call: Call, dialect: Dialect) -> Reply:
-        """As `send`, said in this dialect alone: nothing else is tried where it is refused, and nothing is learnt."""
+        """As `send`, in this dialect alone: nothing else is tried where it is refused, and nothing is learnt."""
         return await self._timed(call, None, dialect)
 
     async def _timed(self, call: Call, on_text: OnText | None, exactly: Dialect | None = None) -> Reply:
         began = time.perf_counter()
-        data, streamed, said = await self._asked(call, on_text, exactly)
+        data, streamed, used = await self._post(call, on_text, exactly)
         reply = _reply(data, self._model)
         if call.schema is not None:
-            reply = self._held(reply, said)
+            reply = self._with_schema_text(reply, used)
             if exactly is None:
-                self._learn_from(reply, said)
+                self._learn_from(reply, used)
         if on_text is not None and (streamed is None or reply.repeats):
             on_text(reply.text, restart=True)
         if reply.usage.calls == 0:
@@ -102,9 +102,9 @@ class Endpoint:
             self._memory.put(self.base_url, self._model, dialect)
 
     @staticmethod
-    def _held(reply: Reply, said: Dialect) -> Reply:
+    def _with_schema_text(reply: Reply, used: Dialect) -> Reply:
         """The reply to a call with a schema: what a tool was given is its text."""
-        if said.form == "tool" and reply.tool_calls:
+        if used.form == "tool" and reply.tool_calls:
             finish = "stop" if reply.finish == "tool_calls" else reply.finish
             return replace(reply, text=reply.tool_calls[0].arguments, tool_calls=(), finish=finish)
         return reply
@@ -114,44 +114,44 @@ class Endpoint:
         form = self._trying or self._form
         return replace(self.dialect, form=form) if form and call.schema is not None else self.dialect
 
-    def _learn_from(self, reply: Reply, said: Dialect) -> None:
+    def _learn_from(self, reply: Reply, used: Dialect) -> None:
         """Prose where JSON was demanded: the next call is tried in the next looser form, and so on until one is obeyed.
 
         After the last it is the usual one again. Replies to calls that began before the last change say nothing new.
         """
-        usual, looser = self._form or self.dialect.form, said.looser()
+        usual, looser = self._form or self.dialect.form, used.looser()
         if self._trying is None:
-            if said.form == usual and reply.text.strip() and "{" not in reply.text and not reply.cut:
+            if used.form == usual and reply.text.strip() and "{" not in reply.text and not reply.cut:
                 self._trying = looser.form if looser else None
         elif _has_object(reply):
-            if said.form == self._trying:
-                self._form = said.form
+            if used.form == self._trying:
+                self._form = used.form
                 logging.getLogger("ragways").warning(
-                    "ragways: model %s replied in prose where JSON was demanded by %s; it is asked by %s from now on, "
-                    "in this run, which brought JSON", self._model, usual, said.form
+                    "ragways: model %s replied in prose where JSON was demanded by %s; %s is used from now on, "
+                    "in this run, which brought JSON", self._model, usual, used.form
                 )  # fmt: skip
-            if said.form in (usual, self._trying):
+            if used.form in (usual, self._trying):
                 self._trying = None
-        elif said.form == self._trying and not reply.cut:
+        elif used.form == self._trying and not reply.cut:
             self._trying = looser.form if looser else None
 
-    def _learn_from_refusals(self, began: Dialect, said: Dialect) -> None:
+    def _learn_from_refusals(self, began: Dialect, used: Dialect) -> None:
         """A form that was tried because of prose is not learnt; where it was refused, this run goes on to the next."""
         usual = self.dialect.form
-        learnt = said if began.form == usual else replace(said, form=usual)
+        learnt = used if began.form == usual else replace(used, form=usual)
         if learnt != self.dialect:
             self.learn(learnt)
         if self._trying == began.form:
-            self._trying = said.form
+            self._trying = used.form
         elif self._form == began.form:
-            self._form = said.form
+            self._form = used.form
 
-    async def _asked(
+    async def _post(
         self, call: Call, on_text: OnText | None, exactly: Dialect | None
     ) -> tuple[Mapping[str, object], _Streamed | None, Dialect]:
-        """What the endpoint answers, the stream if it was one, and how it was asked.
+        """The reply of the endpoint, the stream if it was one, and the dialect that was used.
 
-        A 400 may mean that it does not know a word we used: say it more simply.
+        A 400 may mean that it does not know a parameter: a simpler dialect is tried.
         """
         began = dialect = exactly or self._now(call)
         first: Refused | None = None
@@ -167,7 +167,7 @@ class Endpoint:
             except Refused as refused:
                 first = first or refused
                 known = refused.status in (400, 422) and exactly is None
-                simpler = dialect.simpler(call, refused.said, on_text is not None) if known else None
+                simpler = dialect.simpler(call, refused.reason, on_text is not None) if known else None
                 if simpler is None:
                     raise first.explained(self.base_url, self._model) from None
                 dialect = simpler

@@ -85,7 +85,7 @@ class Time:
 
 
 class Bucket:
-    """At most `per_minute` units in any 60 seconds, in the order asked for.
+    """At most `per_minute` units in any 60 seconds, in the order of requests.
 
     Up to 6 seconds' worth may go at once. So that this burst and what follows it stay within one minute's limit, the
     steady rate is lower by 60/66.
@@ -158,9 +158,10 @@ class Brake:
 
 
 class TryAgain(Exception):
-    """One try failed in a way that may pass. `after`: seconds the endpoint asked for; `limited`: it was too many.
+    """One try failed in a way that may pass. `after`: seconds that the endpoint wants us to wait.
 
-    `lost`: the endpoint had taken the request, so that it may bill for a reply that never came whole.
+    `limited`: there were too many requests. `lost`: the endpoint had taken the request, so that it may bill for a reply
+    that never came whole.
     """
 
     def __init__(self, message: str, *, after: float | None = None, limited: bool = False, lost: bool = False) -> None:
@@ -185,8 +186,8 @@ _on_wait: ContextVar[OnWait | None] = ContextVar("ragways_on_wait", default=None
 
 
 @contextmanager
-def telling_waits(on_wait: OnWait) -> Iterator[None]:
-    """Inside, `on_wait` is told of every pause of a second or more; calls that wait together are told once."""
+def reporting_waits(on_wait: OnWait) -> Iterator[None]:
+    """Inside, `on_wait` is called for every pause of a second or more, once for calls that wait together."""
     token = _on_wait.set(on_wait)
     try:
         yield
@@ -238,8 +239,8 @@ class MeteredTries:
 class Traffic:
     """How much may be under way at once, how fast, and how long to keep trying.
 
-    `patience` counts seconds that a call spent failing and waiting to try again; its time in the queue is not held
-    against it, so a long queue behind a slow endpoint does not fail. One event loop at a time may use it.
+    `patience` counts seconds that a call spent failing and waiting to try again; its time in the queue does not
+    count, so a long queue behind a slow endpoint does not fail. One event loop at a time may use it.
     """
 
     def __init__(
@@ -259,7 +260,7 @@ class Traffic:
         self._requests = Bucket(requests_per_minute, self._time)
         self._tokens = Bucket(tokens_per_minute, self._time)
         self._brake = Brake(self._time, first=FIRST_PAUSE, longest=LONGEST_PAUSE)
-        self._told_until = float("-inf")
+        self._reported_until = float("-inf")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slots = asyncio.Semaphore(concurrency)
 
@@ -312,19 +313,19 @@ class Traffic:
         """
         began = self._time.clock()
         if error.limited:
-            self._tell(Wait(name, str(error), self._brake.left))
+            self._report(Wait(name, str(error), self._brake.left))
             await self._brake.wait()
         else:
             most = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(tried - 1, 10))
             pause = max(error.after, most * max(0.1, self._time.dice()))
-            self._tell(Wait(name, str(error), pause))
+            self._report(Wait(name, str(error), pause))
             await self._time.sleep(pause)
         return self._time.clock() - began
 
-    def _tell(self, wait: Wait) -> None:
+    def _report(self, wait: Wait) -> None:
         until, on_wait = self._time.clock() + wait.seconds, _on_wait.get()
-        if on_wait is not None and wait.seconds >= 1 and until >= self._told_until + 1:
-            self._told_until = until
+        if on_wait is not None and wait.seconds >= 1 and until >= self._reported_until + 1:
+            self._reported_until = until
             on_wait(wait)
 
     def _slots_here(self) -> asyncio.Semaphore:
@@ -337,5 +338,5 @@ class Traffic:
 def _gave_up(name: str, tried: int, waited: float, error: TryAgain) -> ModelUnavailable:
     return ModelUnavailable(
         f"{name} still fails after {tried} tries in {waited:.0f} s ({error})",
-        "check that the endpoint is up and within its limits, then run again: what is done is kept",
+        "check that the endpoint is up and within its limits, then run again: finished work is stored",
     )

@@ -62,7 +62,7 @@ class AnswerSpan:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the reader says of passages read together: spans, the likeliest first, none inside another; the logits of
+    """The reader's output for passages read together: spans, the likeliest first, none inside another; the logits of
     "these passages answer", "they support the claim", and of each passage being evidence.
     """
 
@@ -117,18 +117,18 @@ def _length(group: Sequence[Passage]) -> int:
 
 def lay_out(tokens: Tokenizer, question: str, passages: Sequence[Passage], longest: int) -> LaidOut:
     """The one text that question and passages make, in at most `longest` tokens."""
-    asked = _encoded(tokens, question, QUESTION_TOKENS).ids[:QUESTION_TOKENS]
-    return joined(asked, [_encoded(tokens, passage.shown, longest) for passage in passages], longest)
+    question_ids = _encoded(tokens, question, QUESTION_TOKENS).ids[:QUESTION_TOKENS]
+    return joined(question_ids, [_encoded(tokens, passage.shown, longest) for passage in passages], longest)
 
 
-def joined(asked: Sequence[int], passages: Sequence[Encoding], longest: int) -> LaidOut:
+def joined(question_ids: Sequence[int], passages: Sequence[Encoding], longest: int) -> LaidOut:
     """The same of what the tokenizer made of them: passages share what the question leaves, short ones whole, long ones
     cut.
     """
-    room = min(longest, POSITIONS) - len(asked) - 2 - len(passages)
-    ids, places, marks = [START, *asked, END], [(-1, 0, 0)] * (len(asked) + 2), list[int]()
-    kept = shares([len(each.ids) for each in passages], room)
-    for number, (each, length) in enumerate(zip(passages, kept, strict=True)):
+    room = min(longest, POSITIONS) - len(question_ids) - 2 - len(passages)
+    ids, places, marks = [START, *question_ids, END], [(-1, 0, 0)] * (len(question_ids) + 2), list[int]()
+    lengths_left = shares([len(each.ids) for each in passages], room)
+    for number, (each, length) in enumerate(zip(passages, lengths_left, strict=True)):
         ids += [*each.ids[:length], END]
         places += [*((number, *offsets) for offsets in each.offsets[:length]), (-1, 0, 0)]
         marks.append(len(ids) - 1)
@@ -143,11 +143,11 @@ def _encoded(tokens: Tokenizer, text: str, most: int) -> Encoding:
 
 def shares(lengths: Sequence[int], room: int) -> list[int]:
     """What is left of each: short ones whole, the rest in equal parts."""
-    left, kept = max(room, 0), [0] * len(lengths)
+    left, lengths_left = max(room, 0), [0] * len(lengths)
     for rank, at in enumerate(sorted(range(len(lengths)), key=lambda at: lengths[at])):
-        kept[at] = min(lengths[at], left // (len(lengths) - rank))
-        left -= kept[at]
-    return kept
+        lengths_left[at] = min(lengths[at], left // (len(lengths) - rank))
+        left -= lengths_left[at]
+    return lengths_left
 
 
 def best_spans(layout: LaidOut, start: NDArray[np.float32], end: NDArray[np.float32], most: int) -> list[AnswerSpan]:

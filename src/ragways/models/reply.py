@@ -2,7 +2,7 @@
 
 Models write JSON in code fences, after prose, with single quotes, cut off at the end. Strict JSON is tried first. Only
 when no strict object is found, the text is rewritten as JSON, once from left to right and bounded in length and depth,
-and what was left open is closed. No value is ever invented, and an object that we had to close is said to be
+and what was left open is closed. No value is ever invented, and an object that we had to close is reported as
 incomplete: what should have followed is lost.
 """
 
@@ -252,10 +252,10 @@ def _adapter(kind: type[object]) -> TypeAdapter[object]:
 
 
 def schema_of(kind: type[object]) -> Mapping[str, object]:
-    """The schema to send: every field asked for, nothing besides, which is what strict endpoints demand.
+    """The schema to send: every field required, no others allowed, which is what strict endpoints demand.
 
     Types inside go by their title, which is the name of the class unless `__pydantic_config__` gives another: so a
-    class can be renamed and the keys of kept replies stay.
+    class can be renamed and the keys of cached replies stay.
     """
     if kind not in _schemas:
         schema = _adapter(kind).json_schema()
@@ -269,7 +269,7 @@ def schema_of(kind: type[object]) -> Mapping[str, object]:
 def fits(kind: type[T], value: object) -> T:
     """The value as its type; ValueError with a complaint that a model can act on.
 
-    Fields without a default must be there, and none that was not asked for: else an object of another shape would pass
+    Fields without a default must be there, and no other: else an object of another shape would pass
     for one that says nothing.
     """
     from pydantic import ValidationError

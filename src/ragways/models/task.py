@@ -97,9 +97,9 @@ class Prompt:
         """The messages of this prompt. Each variable must be given, and each one given must be in the file."""
         missing, unknown = self.variables - values.keys(), values.keys() - self.variables
         if missing or unknown:
-            said = [f"{word} {', '.join(sorted(names))}" for word, names in
+            problems = [f"{word} {', '.join(sorted(names))}" for word, names in
                     (("not given:", missing), ("not in the file:", unknown)) if names]  # fmt: skip
-            raise UsageError(f"prompt {self.name}: variables {'; '.join(said)}")
+            raise UsageError(f"prompt {self.name}: variables {'; '.join(problems)}")
         texts = {name: _text(self.name, name, value) for name, value in values.items()}
 
         def put(match: re.Match[str]) -> str:
@@ -157,15 +157,14 @@ SHOWN = 4000
 class Outcome(Generic[Out]):
     """What came of a task: its value, and how it was done.
 
-    `way` is "rule", "model NAME", "model NAME (cached)", or "rule, after …" where a model was asked in vain. `cut` says
-    that the reply ended too early, so that the value holds what could be read of it. `asked` is how often the model was
-    asked, 0 for a rule. `repeats` says that the model said the same again and again, so that its reply was stopped.
+    `way` is "rule", "model NAME", "model NAME (cached)", or "rule, after …" where a model gave no usable reply. `cut`:
+    the reply ended too early, so that the value holds what could be read of it. `repeats`: the model
+    repeated itself, so that its reply was stopped.
     """
 
     value: Out
     way: str
     cut: bool = False
-    asked: int = 0
     repeats: bool = False
 
     @property
@@ -175,7 +174,7 @@ class Outcome(Generic[Out]):
 
 
 class InvalidReply(ValueError):
-    """Why a reply cannot be used, in words that the model is told."""
+    """Why a reply cannot be used, in words that are sent to the model."""
 
     reply: Reply | None = None
 
@@ -199,7 +198,7 @@ class Task(Generic[In, Out]):
     without it they are the input's fields. `sample` tells repeated trials apart
     (`replace(TASK, sample=3, temperature=0.7)`). `partial`: when every reply ends too early, what can be read of one is
     better than nothing, as in an answer that somebody reads. Else it counts as no reply, because what is missing cannot
-    be told from what is not so.
+    be distinguished from it.
 
     `from_text` makes the value of what a model wrote in its own words: then no JSON is requested, one call is enough,
     and a text that was cut off is taken as far as it goes.
@@ -268,7 +267,7 @@ class Task(Generic[In, Out]):
     def retry_call(self, call: Call, reply: Reply, complaint: str) -> Call:
         """The call to make after an unusable reply: more room if it was cut off, else the reply and what is wrong.
 
-        An endpoint with a limit of its own cuts shorter than it was asked to: there more room changes nothing.
+        An endpoint with a limit of its own cuts shorter than the call allows: there more room changes nothing.
         """
         if reply.cut and not _cut_short(reply, call):
             return replace(call, max_output=call.max_output * 2)

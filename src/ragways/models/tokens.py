@@ -90,7 +90,7 @@ class Prices:
         usd = self.of(usage, model, base_url)
         if usd is None and any(each.budget.usd is not None for each in meter.chain()):
             raise SettingsError(
-                f"the price of model {model!r} is not known, so a budget in USD cannot be kept",
+                f"the price of model {model!r} is not known, so a budget in USD cannot be enforced",
                 f'set it, 0 if it costs nothing: [prices."{model}"] input = … output = … (USD per million tokens)',
             )
         return usd or 0.0

@@ -1,8 +1,8 @@
 """One POST to an OpenAI-compatible endpoint: JSON out, JSON or a stream of events in, and every failure under a name.
 
-`Refused`: the endpoint said no, and would say it again. `TryAgain`: another try may succeed. Where nobody listens at
-the address, or a web page does, that is an error at once, unless the endpoint answered before: then it is an outage
-that may pass. The key is sent in a header and appears nowhere else: not in errors, traces or reprs.
+`Refused`: another try would be refused too. `TryAgain`: another try may succeed. Where nothing listens at the address,
+or a web page does, that is an error at once, unless the endpoint answered before: then it is an outage that may pass.
+The key is sent in a header and appears nowhere else: not in errors, traces or reprs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONNECT = 5.0
 """Seconds to reach an endpoint; an answer may take longer."""
 _MAY_PASS = {408, 409, 425, 429}
 _STAY = {501, 505}
-_SAID = 300  # characters of the endpoint's own words that an error repeats
+_LONGEST_REASON = 300  # characters of the endpoint's own words that an error repeats
 
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -48,10 +48,10 @@ class Extras:
 class Refused(Exception):
     """A status that another try would not change, with the endpoint's own words."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(f"{status}: {said}" if said else str(status))
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"{status}: {reason}" if reason else str(status))
         self.status = status
-        self.said = said
+        self.reason = reason
 
     def explained(self, base_url: str, model: str) -> ModelRefused:
         """As an error for a person, naming the setting that cures it."""
@@ -166,7 +166,7 @@ class Transport:
                     continue
                 for event in events.feed(chunk):
                     if event.get("error"):
-                        raise TryAgain(self._scrubbed(_said(event, b"")), lost=True)
+                        raise TryAgain(self._scrubbed(_reason(event, b"")), lost=True)
                     if on_event(event):
                         wait.reschedule(clock() + self.timeout)
         return response.status_code, response.headers, None if events is not None else bytes(data)
@@ -209,26 +209,27 @@ class Transport:
             if found is None:
                 raise TryAgain(f"the reply is no JSON object ({len(data):,} bytes)", lost=True)
             if found.get("error"):
-                raise TryAgain(self._scrubbed(_said(found, b"")))
+                raise TryAgain(self._scrubbed(_reason(found, b"")))
             return found
-        said = self._scrubbed(_said(found, data))
+        reason = self._scrubbed(_reason(found, data))
         if status == 429 and found is not None and "insufficient_quota" in json.dumps(found.get("error")):
-            raise Refused(status, said)
+            raise Refused(status, reason)
         if status in _MAY_PASS or (status >= 500 and status not in _STAY):
-            raise TryAgain(f"{status}: {said}", after=_retry_after(headers), limited=status == 429)
-        raise Refused(status, said)
+            raise TryAgain(f"{status}: {reason}", after=_retry_after(headers), limited=status == 429)
+        raise Refused(status, reason)
 
     def _nobody_there(self, error: Exception) -> ModelError:
         host = urlsplit(self.base_url).hostname or ""
-        said = self._scrubbed(str(error))
+        reason = self._scrubbed(str(error))
         if any(
-            words in said for words in ("Name or service", "getaddrinfo", "nodename", "name resolution", "No address")
+            words in reason for words in ("Name or service", "getaddrinfo", "nodename", "name resolution", "No address")
         ):
             return ModelUnavailable(
-                f"there is no host {host!r} ({said})", f"check the setting `base_url` ({self.base_url}) and the network"
+                f"there is no host {host!r} ({reason})",
+                f"check the setting `base_url` ({self.base_url}) and the network",
             )
         return ModelUnavailable(
-            f"nobody listens at {self.base_url} ({said})",
+            f"nobody listens at {self.base_url} ({reason})",
             "is the server running? Start it, or check the setting `base_url`: host, port, and /v1 at its end",
         )
 
@@ -306,13 +307,13 @@ def _parsed(data: bytes) -> dict[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _said(found: dict[str, object] | None, data: bytes) -> str:
+def _reason(found: dict[str, object] | None, data: bytes) -> str:
     """The endpoint's own words: `error.message` as a rule, or the first words of whatever it sent."""
     error = found.get("error", found.get("detail", found.get("message"))) if found is not None else None
     if isinstance(error, dict):
         error = error.get("message") or error
-    text = str(error) if error else data[: 4 * _SAID].decode("utf-8", "replace")
-    return " ".join(text.split())[:_SAID]
+    text = str(error) if error else data[: 4 * _LONGEST_REASON].decode("utf-8", "replace")
+    return " ".join(text.split())[:_LONGEST_REASON]
 
 
 def _retry_after(headers: httpx2.Headers) -> float | None:

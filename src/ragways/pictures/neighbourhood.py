@@ -65,7 +65,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A relation between two of the entities, by their ids, and where it is said: its own description where that stands
+    """A relation between two of the entities, by their ids, and its source: its own description where that stands
     in the chunk, or else a sentence of it.
     """
 
@@ -105,15 +105,15 @@ class Neighbourhood:
     namesakes: tuple[Namesake, ...] = ()
 
     def predicates(self) -> dict[frozenset[str], list[str]]:
-        """What is said of each joined pair, by its two ids: `built →` is read outwards, `← built` towards it."""
-        said: dict[frozenset[str], list[str]] = {}
+        """The predicates of each joined pair, by its two ids: `built →` is read outwards, `← built` towards it."""
+        lines: dict[frozenset[str], list[str]] = {}
         place = {node.id: number for number, node in enumerate(self.nodes)}
         named = [(edge, edge.predicate.replace("_", " ")) for edge in self.edges]
         for edge, predicate in sorted(named, key=lambda pair: pair[1] in _VAGUE):
             outwards = place[edge.source] < place[edge.target]
             text = f"{predicate} →" if outwards else f"← {predicate}"
-            said.setdefault(frozenset((edge.source, edge.target)), []).append(text)
-        return said
+            lines.setdefault(frozenset((edge.source, edge.target)), []).append(text)
+        return lines
 
     def page(self) -> str:
         """One HTML file that needs nothing else; what is looked at can be moved, zoomed, searched and clicked."""
@@ -164,7 +164,7 @@ def _as_tree(nodes: Iterable[Neighbour], root: str) -> list[Neighbour]:
 def neighbourhood(index: Index, name: str, *, hops: int = 1, limit: int = LIMIT) -> Neighbourhood:
     """What is around the entity of this name or id, up to so many hops and entities.
 
-    The nearest and heaviest are kept, so that it stays in one piece. Raises UsageError with the nearest names where no
+    The nearest and heaviest stay, so that it is in one piece. Raises UsageError with the nearest names where no
     entity is called so, and MissingLayer where the index has no graph.
     """
     graph = index.graph

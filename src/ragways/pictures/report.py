@@ -60,7 +60,7 @@ def routing_page(routing: Mapping[str, Any]) -> str:
 
     `routing` is what `evaluation_data` of `ragways.evaluation.routing.told` gives.
     """
-    # What the other scripts of a report read: there are no runs here, and arms are told apart as paradigms are.
+    # What the other scripts of a report read: there are no runs here, and arms have colours as paradigms do.
     data = {"metrics": [], "rows": [], "paradigms": routing["arms"], "missing": {}, "routing": routing}
     return shell(
         "Routing",

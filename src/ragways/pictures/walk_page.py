@@ -1,7 +1,7 @@
 """The way to an answer as one HTML file that needs nothing else: no network, no script, every word escaped.
 
 A picture for each walk that a step attached to the trace: windows hop by hop, or seeds, entities and passages of
-PageRank. Every number in the SVG is ours, and every text goes through `said`, which escapes it.
+PageRank. Every number in the SVG is ours, and every text goes through `escaped`, which escapes it.
 """
 
 from __future__ import annotations
@@ -162,13 +162,13 @@ def walk_page(results: Sequence[tuple[Result, Sequence[Picture]]]) -> str:
     question = results[0][0].question
     contents = _contents([result for result, _ in results])
     sections = "\n".join(_section(result, pictures) for result, pictures in results)
-    body = f"<header><h1>{said(question)}</h1>{contents}</header>\n<main>{sections}</main>"
+    body = f"<header><h1>{escaped(question)}</h1>{contents}</header>\n<main>{sections}</main>"
     # No script at all.
     title = printable(f"{question[:80]}: the way to the answer")
     return shell(title, body, style=page_file("walk.css"))
 
 
-def said(text: str) -> str:
+def escaped(text: str) -> str:
     """Text of a document or a model as it may stand on the page."""
     return escape(printable(text))
 
@@ -176,7 +176,7 @@ def said(text: str) -> str:
 def _contents(results: Sequence[Result]) -> str:
     if len(results) < 2:
         return ""
-    names = [said(result.paradigm) for result in results]
+    names = [escaped(result.paradigm) for result in results]
     return f"<nav>{''.join(f'<a href=#{name}>{name}</a>' for name in names)}</nav>"
 
 
@@ -185,9 +185,9 @@ def _section(result: Result, pictures: Sequence[Picture]) -> str:
     found = f"{counted(len(evidence.items), 'piece')} of evidence, {counted(evidence.tokens, 'token')}"
     drawn = "".join(_path_section(each) if isinstance(each, PathPicture) else _graph_section(each) for each in pictures)
     return (
-        f'<section id="{said(result.paradigm)}"><h2>{said(result.paradigm)}</h2>'
+        f'<section id="{escaped(result.paradigm)}"><h2>{escaped(result.paradigm)}</h2>'
         f'<div class="answer">{printable(html(answer_tree(result.answer)))}</div>'
-        f'<p class="soft">{said(found)} · {said(cost(result.trace))} · {said(result.answer.way)}</p>'
+        f'<p class="soft">{escaped(found)} · {escaped(cost(result.trace))} · {escaped(result.answer.way)}</p>'
         f"{drawn}<h3>Steps</h3>{_steps(result.trace.children)}</section>"
     )
 
@@ -198,7 +198,7 @@ def _path_section(path: PathPicture) -> str:
     return (
         f"<h3>The walk: {counted(len(path.windows), 'window')}</h3>"
         f'<div class="frame">{_draw_path(path)}</div>'
-        f'<ol>{windows}</ol><p class="soft">It stopped: {said(path.stopped)}.</p>'
+        f'<ol>{windows}</ol><p class="soft">It stopped: {escaped(path.stopped)}.</p>'
     )
 
 
@@ -206,24 +206,24 @@ def _window(number: int, window: ShownWindow, colours: dict[str, int]) -> str:
     lines = []
     for sentence in window.sentences:
         near = f' <span class="soft">{sentence.similarity:.3f}</span>' if sentence.similarity is not None else ""
-        text = said(sentence.text)
+        text = escaped(sentence.text)
         lines.append(f"<mark>{text}</mark>{near}" if sentence.gathered else f'<span class="left">{text}</span>')
     return (
-        f'<li class="visit c{colours[window.title] % 6}"><b>{number}. {said(window.title)}</b>'
-        f'<span class="soft">{_measured(window.similarity)} · {said(window.why)} · {said(window.window)}</span>'
+        f'<li class="visit c{colours[window.title] % 6}"><b>{number}. {escaped(window.title)}</b>'
+        f'<span class="soft">{_measured(window.similarity)} · {escaped(window.why)} · {escaped(window.window)}</span>'
         f"<p>{' '.join(lines)}</p></li>"
     )
 
 
 def _graph_section(graph: GraphPicture) -> str:
     rows = "".join(
-        f'<li class="visit passage"><b>{said(node.name)}</b>'
-        f'<span class="soft">{node.score:.4f} · {said(node.id)}</span>'
-        f"<p>{said(node.text[:_PASSAGE])}{'…' if len(node.text) > _PASSAGE else ''}</p></li>"
+        f'<li class="visit passage"><b>{escaped(node.name)}</b>'
+        f'<span class="soft">{node.score:.4f} · {escaped(node.id)}</span>'
+        f"<p>{escaped(node.text[:_PASSAGE])}{'…' if len(node.text) > _PASSAGE else ''}</p></li>"
         for node in graph.passages
     )
     return (
-        f'<h3>PageRank: {said(graph.name)}</h3><div class="frame">{_draw_graph(graph)}</div>'
+        f'<h3>PageRank: {escaped(graph.name)}</h3><div class="frame">{_draw_graph(graph)}</div>'
         f"<h3>Passages reached</h3><ol>{rows}</ol>"
     )
 
@@ -233,14 +233,14 @@ def _steps(steps: Sequence[Span]) -> str:
 
 
 def _step(step: Span) -> str:
-    way = f" · {said(step.way)}" if step.way else ""
+    way = f" · {escaped(step.way)}" if step.way else ""
     ends = "".join(
-        f"<dt>{word}</dt><dd>{said(text)}</dd>" for word, text in (("in", step.input), ("out", step.output)) if text
+        f"<dt>{word}</dt><dd>{escaped(text)}</dd>" for word, text in (("in", step.input), ("out", step.output)) if text
     )
-    wrong = f'<p class="wrong">{said(step.error)}</p>' if step.error else ""
+    wrong = f'<p class="wrong">{escaped(step.error)}</p>' if step.error else ""
     return (
-        f'<li class="step"><b>{said(step.name)}</b> <span class="soft">{said(cost(step))}{way}</span>'
-        f'<div class="soft">{said(facts(step, {}))}</div><dl>{ends}</dl>{wrong}{_steps(step.children)}</li>'
+        f'<li class="step"><b>{escaped(step.name)}</b> <span class="soft">{escaped(cost(step))}{way}</span>'
+        f'<div class="soft">{escaped(facts(step, {}))}</div><dl>{ends}</dl>{wrong}{_steps(step.children)}</li>'
     )
 
 
@@ -264,14 +264,14 @@ def _draw_path(path: PathPicture) -> str:
     ]
     lines = [
         f'<line class="lane" x1="{_LABELS}" x2="{width}" y1="{_y(row)}" y2="{_y(row)}"/>'
-        f'<text x="14" y="{_y(row) + 4}">{said(_short(title))}</text>'
+        f'<text x="14" y="{_y(row) + 4}">{escaped(_short(title))}</text>'
         for title, row in rows.items()
     ]
     lines += [_hop(before, after) for before, after in pairwise(places)]
     for number, ((x, y), window) in enumerate(zip(places, path.windows, strict=True), start=1):
         # A distance is below 0 and the nearer to it the better; a cosine is up to 1.
         size = 11 + 7 * max(0.0, min(1.0, window.similarity if window.similarity >= 0 else 1 + window.similarity))
-        tip = said(f"{_measured(window.similarity)}, {window.why}")
+        tip = escaped(f"{_measured(window.similarity)}, {window.why}")
         lines.append(
             f'<g class="c{rows[window.title] % 6}"><title>{tip}</title>'
             f'<circle class="dot" cx="{x}" cy="{y}" r="{size:.1f}"/>'
@@ -305,10 +305,10 @@ def _draw_graph(graph: GraphPicture) -> str:
 def _node(kind: str, node: ShownNode, x: int, y: int, share: float) -> str:
     tip = f"{node.name}: {node.text[:200]}" if node.text else node.name
     return (
-        f'<g class="{kind}"><title>{said(tip)}</title>'
+        f'<g class="{kind}"><title>{escaped(tip)}</title>'
         f'<rect class="box" x="{x}" y="{y}" width="{_BOX}" height="30" rx="6"/>'
         f'<rect class="share" x="{x}" y="{y}" width="{_BOX * max(0.0, min(1.0, share)):.1f}" height="30" rx="6"/>'
-        f'<text x="{x + 10}" y="{y + 19}">{said(_short(node.name, _LETTERS - 4))}</text>'
+        f'<text x="{x + 10}" y="{y + 19}">{escaped(_short(node.name, _LETTERS - 4))}</text>'
         f'<text class="soft" x="{x + _BOX - 50}" y="{y + 19}">{node.score:.4f}</text></g>'
     )
 
@@ -344,7 +344,7 @@ def _svg(width: int, height: int, label: str, lines: Sequence[str]) -> str:
 
 
 def cost(span: Span) -> str:
-    """Time, and what was asked of a model: `12.3 ms`, `1.2 s, 2 calls, 1,204 tokens`."""
+    """Time, and what was spent on a model: `12.3 ms`, `1.2 s, 2 calls, 1,204 tokens`."""
     time = f"{span.seconds:.2f} s" if span.seconds >= 1 else f"{span.seconds * 1000:.1f} ms"
     used = span.total
     return f"{time}, {counted(used.calls, 'call')}, {counted(used.tokens, 'token')}" if used.calls else time

@@ -108,7 +108,7 @@ class ReadEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One group of windows, what the reader said of it, and how much that counts."""
+    """One group of windows, the reader's output for it, and its weight."""
 
     group: tuple[Window, ...]
     reading: Reading
@@ -125,7 +125,7 @@ class Pass:
 async def read_evidence(
     question: str, passages: Sequence[TitledSentences], reader: PassageReader, form: str = "span", reach: Reach = USUAL
 ) -> ReadEvidence:
-    """What the reader finds for a question in passages, best first. `form` is what is asked for (`questions.Form`)."""
+    """What the reader finds for a question in passages, best first. `form` is the question's (`questions.Form`)."""
     looked = [(title, _bounded(sentences, reach.seen)) for title, sentences in passages[: reach.passages]]
     shown = windows(question, looked, reach.size)
     groups = [tuple(shown[begin : begin + reach.together]) for begin in range(0, len(shown), reach.together)]
@@ -147,13 +147,13 @@ async def read_evidence(
 
 def _bounded(sentences: Sequence[str], seen: int) -> list[str]:
     """The sentences of a passage up to so many characters; the last may be cut."""
-    kept: list[str] = []
+    bounded: list[str] = []
     for sentence in sentences:
         if seen <= 0:
             break
-        kept.append(sentence[:seen])
+        bounded.append(sentence[:seen])
         seen -= len(sentence)
-    return kept
+    return bounded
 
 
 async def _read(
@@ -201,23 +201,23 @@ _BARE = lazy_regex(rf"(?:{_NUMBER.pattern}|[\s.,])+", re.IGNORECASE)
 """A number by itself, which is no list."""
 _LETTER = lazy_regex(r"[^\W\d_]")
 UNFIT: Final = 0.2
-"""What is left of the weight of a span that is not of the kind asked for (a date, a number, a name), that mostly says
-the question again, or stands in a heading or in a list of terms.
+"""What is left of the weight of a span that is not of the kind that the question wants (a date, a number, a name), that
+mostly repeats the question, or stands in a heading or in a list of terms.
 """
 MOSTLY: Final = 0.6
 TITLED: Final = 0.7
 """What is left of the weight of a span that stands in a title: text says more of what it names."""
 
 
-def _fits(question: str, said: str) -> bool:
-    words = content_stems(said)
+def _fits(question: str, text: str) -> bool:
+    words = content_stems(text)
     if len(words) > 1 and len(words & stems(question)) > MOSTLY * len(words):
         return False
     if _TIME.search(question):
-        return bool(_DATED.search(said))
+        return bool(_DATED.search(text))
     if _COUNT.search(question):
-        return bool(_NUMBER.search(said)) and not _YEAR.fullmatch(said)
-    return bool(_LETTER.search(said)) if _WHO.match(question) else True
+        return bool(_NUMBER.search(text)) and not _YEAR.fullmatch(text)
+    return bool(_LETTER.search(text)) if _WHO.match(question) else True
 
 
 def _answers(
@@ -229,31 +229,31 @@ def _answers(
     for one in passes:
         for span, probability in zip(one.reading.spans, one.probabilities(), strict=True):
             window = one.group[span.passage]
-            said, place = _said(question, window, span, form)
+            text, place = _text_of_span(question, window, span, form)
             weight = one.weight * probability
             weights[place] += weight
             sentence = _sentence(window, place)
-            if not is_answer(said) or (form != "choice" and repeats(question, said)) or leads_to_page(sentence):
+            if not is_answer(text) or (form != "choice" and repeats(question, text)) or leads_to_page(sentence):
                 continue
             here = f"{window.title} {' '.join(window.sentences)}".casefold()
             known_here = all(identifier in here for identifier in identifiers)
             in_heading = span.start < window.shown.begin and ":" in window.title[: span.start]
             if not known_here:
                 continue
-            fit = not in_heading and _fits(question, said) and not (form == "list" and _BARE.fullmatch(said))
+            fit = not in_heading and _fits(question, text) and not (form == "list" and _BARE.fullmatch(text))
             plain = form == "list" or says_something(sentence)
             weight *= 1.0 if fit and plain else UNFIT
             weight *= TITLED if span.start < window.shown.begin else 1.0
             evidence = one.reading.evidence[span.passage] if one.reading.evidence else 0.0
-            new = SpanAnswer(said, place, weight, span.score, fit, one.reading.answers, evidence)
-            known = found.get(key := _normal(said))
+            new = SpanAnswer(text, place, weight, span.score, fit, one.reading.answers, evidence)
+            known = found.get(key := _normal(text))
             if known is not None:
                 new = replace(new if new.score > known.score else known, weight=known.weight + weight)
             found[key] = new
     return tuple(sorted(found.values(), key=lambda each: (-each.weight, each.text))), dict(weights)
 
 
-def _said(question: str, window: Window, span: AnswerSpan, form: str) -> tuple[str, SentencePlace]:
+def _text_of_span(question: str, window: Window, span: AnswerSpan, form: str) -> tuple[str, SentencePlace]:
     """The answer that a span is, and the sentence it stands in. One that stands in the title rests on the sentence that
     shares most with the question; one that runs over the end of a sentence is cut there.
     """
@@ -261,8 +261,8 @@ def _said(question: str, window: Window, span: AnswerSpan, form: str) -> tuple[s
     number = window.sentence_at(span.start)
     if number is None:
         text, start, end = shown.title, span.start, min(span.end, len(shown.title))
-        held = [len(stems(sentence) & content_stems(question)) for sentence in window.sentences]
-        number = window.first + max(range(len(held)), key=lambda at: (held[at], -at))
+        shared = [len(stems(sentence) & content_stems(question)) for sentence in window.sentences]
+        number = window.first + max(range(len(shared)), key=lambda at: (shared[at], -at))
     else:
         text = window.sentences[number - window.first]
         if _INITIAL.search(text):  # no end of a sentence: "G. Stanley Hall" was taken for two
@@ -282,8 +282,8 @@ def _sentence(window: Window, place: SentencePlace) -> str:
 _INITIAL = lazy_regex(r"(?:^|\s)[A-Z]\.$")
 
 
-def _normal(said: str) -> str:
-    return " ".join(word for word in re.findall(r"\w+", said.casefold()) if word not in ("the", "a", "an"))
+def _normal(text: str) -> str:
+    return " ".join(word for word in re.findall(r"\w+", text.casefold()) if word not in ("the", "a", "an"))
 
 
 _NAMED = lazy_regex(r"(?<!^)\b[A-Z][\w'’-]+")
@@ -298,14 +298,14 @@ def _further(
     """
     names = frozenset[str]().union(*map(stems, _NAMED.findall(question)))
     title, sentences = passages[best.place.passage]
-    said = sentences[best.place.sentence].casefold() if best.place.sentence < len(sentences) else ""
-    names -= stems(f"{title} {said}")
+    cited = sentences[best.place.sentence].casefold() if best.place.sentence < len(sentences) else ""
+    names -= stems(f"{title} {cited}")
     found: list[tuple[float, SentencePlace]] = []
     for one in passes:
         for window, evidence in zip(one.group, one.reading.evidence, strict=True):
             if window.passage == best.place.passage or evidence <= 0 or window.title == title:
                 continue
-            leads = bool(window.title) and window.title.casefold() in said
+            leads = bool(window.title) and window.title.casefold() in cited
             for number, sentence in enumerate(window.sentences, start=window.first):
                 named = len(names & stems(f"{window.title} {sentence}"))
                 linked = leads or (bool(title) and title.casefold() in sentence.casefold())

@@ -60,9 +60,9 @@ def fits(claim: str, pages: Sequence[Page], *, kind: bool) -> tuple[bool, FoundV
     page = next(iter(pages), None)
     if page is None or _OPINION.search(claim):
         return None
-    asked, dated = attribute_of(claim), periods(claim)
-    if dated and asked in facts.RULES:
-        return _by_date(asked, dated[0], page) if _only_dated(claim) else None
+    attribute, dated = attribute_of(claim), periods(claim)
+    if dated and attribute in facts.RULES:
+        return _by_date(attribute, dated[0], page) if _only_dated(claim) else None
     wanted = _words(_without_countries(claim))
     if not kind and wanted:
         found = _stated(claim, wanted, pages, frozenset(page.key.split()))
@@ -81,13 +81,13 @@ def _by_kind(kinds: frozenset[str], pages: Sequence[Page]) -> tuple[bool, FoundV
     """By what the beginning of a text says that its subject is; not so where no text about it says so anywhere."""
     page = pages[0]
     lead = _words(" ".join(page.sentences[:3])[:800])
-    missing = {kind for kind in kinds if not _said(kind, lead)}
-    said = FoundValue(page.number, 0, page.sentences[0][:200])
+    missing = {kind for kind in kinds if not _mentions(kind, lead)}
+    first_sentence = FoundValue(page.number, 0, page.sentences[0][:200])
     if not missing:
-        return True, said
+        return True, first_sentence
     everything = _words(" ".join(one.text for one in pages))
     defined = re.search(r"\b(?:is|was|are|were) (?:an?|the)\b", page.lead)
-    return (False, said) if defined and not any(_said(kind, everything) for kind in missing) else None
+    return (False, first_sentence) if defined and not any(_mentions(kind, everything) for kind in missing) else None
 
 
 def only_fit(claim: str, pages: Sequence[Sequence[Page]]) -> tuple[int, list[FoundValue]] | None:
@@ -107,11 +107,11 @@ def only_fit(claim: str, pages: Sequence[Sequence[Page]]) -> tuple[int, list[Fou
     return right[0], [value for _, value in best]
 
 
-def _said(kind: str, words: frozenset[str]) -> bool:
+def _mentions(kind: str, words: frozenset[str]) -> bool:
     return kind in words or not words.isdisjoint(_ALIKE.get(kind, "").split())
 
 
-def held(claim: str, pages: Sequence[Page]) -> tuple[str, FoundValue, str] | None:
+def stated(claim: str, pages: Sequence[Page]) -> tuple[str, FoundValue, str] | None:
     """`yes` or `no`, the value that decides, and what it is about: by a sentence that states the claim or denies it,
     else by another value of what is claimed. Without a title that the claim names, all of it must be in the sentence.
     """
@@ -162,14 +162,14 @@ def _states(sentence: str, claim: str, wanted: frozenset[str], own: frozenset[st
 
 def _another(claim: str, wanted: frozenset[str], page: Page) -> tuple[str, FoundValue, str] | None:
     """Yes or no by the value of the one attribute that a claim is about; nothing where it says more than that."""
-    asked, dated, counted = attribute_of(claim), periods(claim), amounts(claim)
+    attribute, dated, counted = attribute_of(claim), periods(claim), amounts(claim)
     claimed = {country.name for country in countries(claim)}
     found: tuple[bool, FoundValue] | None = None
-    if dated and asked in facts.RULES and _only_dated(claim):
-        found = _by_date(asked, dated[0], page)
-    elif claimed and asked in ("birth", "death"):
-        found = _by_place(asked, claimed, page)
-    elif claimed and not asked and not dated and wanted <= _words(page.lead):
+    if dated and attribute in facts.RULES and _only_dated(claim):
+        found = _by_date(attribute, dated[0], page)
+    elif claimed and attribute in ("birth", "death"):
+        found = _by_place(attribute, claimed, page)
+    elif claimed and not attribute and not dated and wanted <= _words(page.lead):
         nation = facts.nations(page)
         found = (bool(claimed & nation.names), nation) if nation else None
     elif (
@@ -196,17 +196,17 @@ def _only_dated(claim: str) -> bool:
     return not _words(_OF_TIME.sub(" ", claim))
 
 
-def _by_date(asked: str, claimed: Period, page: Page) -> tuple[bool, FoundValue] | None:
-    value = next((found for rule in facts.RULES[asked] if (found := rule(page))), None)
+def _by_date(attribute: str, claimed: Period, page: Page) -> tuple[bool, FoundValue] | None:
+    value = next((found for rule in facts.RULES[attribute] if (found := rule(page))), None)
     low, high = facts.day(claimed.first), facts.day(claimed.last)
     if value is None or not (value.high < low or high < value.low or low <= value.low <= value.high <= high):
         return None
     return low <= value.low <= high, value
 
 
-def _by_place(asked: str, claimed: set[str], page: Page) -> tuple[bool, FoundValue] | None:
+def _by_place(attribute: str, claimed: set[str], page: Page) -> tuple[bool, FoundValue] | None:
     """By the country behind "born" or "died" in a sentence of the text."""
-    word = re.compile(r"\bborn\b" if asked == "birth" else r"\bdied\b")
+    word = re.compile(r"\bborn\b" if attribute == "birth" else r"\bdied\b")
     for number, sentence in enumerate(page.sentences[:20]):
         place = word.search(sentence)
         named = countries(sentence[place.end() : place.end() + 100]) if place else []

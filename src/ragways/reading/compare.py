@@ -1,7 +1,7 @@
 """Comparison, yes or no, and counts, decided from what passages state: no language model, no guess.
 
 For each thing that a question names, the passages about it are looked up, the relation is followed where there is one
-(the director of the film), and the attribute is found by rules (`facts`); the reader is asked only where rules fail.
+(the director of the film), and rules find the attribute (`facts`); the reader runs only where rules fail.
 What cannot be decided is None.
 """
 
@@ -14,15 +14,15 @@ from typing import Final
 
 from ragways.reading import facts
 from ragways.reading.answers import PassageReader
-from ragways.reading.claims import fits, held, listed_count, only_fit
+from ragways.reading.claims import fits, listed_count, only_fit, stated
 from ragways.reading.pages import FoundValue, Page, about, is_titled, name_key, short_form
-from ragways.reading.questions import Asked, Option, asked, cuts, options
+from ragways.reading.questions import Option, ParsedQuestion, cuts, options, parse_question
 from ragways.reading.values import countries, periods
 from ragways.reading.windows import windows
 
 MOST_PASSAGES: Final = 10
 PASSES: Final = 4
-"""Times that the reader is asked, at most."""
+"""Most runs of the reader."""
 SHOWN: Final = 320
 """Characters of a passage that it is shown: with the question, about 100 tokens."""
 SURE: Final = 1.0
@@ -56,14 +56,14 @@ async def compared(
     """The answer to a question that compares, asks for yes or no, or counts; None where it is another kind of question,
     or where the passages do not decide it. Passages are titles with sentences, the best first.
     """
-    what = asked(question)
+    what = parse_question(question)
     pages = [Page.of(at, *each) for at, each in enumerate(passages[:MOST_PASSAGES]) if each[1]]
     if not pages or what.form in ("list", "prose", "span"):
         return None
     if what.form == "count":
         return _of_one(listed_count(what.claim, pages))
     if what.form == "yes-no" and not what.options:
-        return _of_one(held(what.claim, pages))
+        return _of_one(stated(what.claim, pages))
     return await _Comparison(_resolved(what, pages), pages, reader).decided()
 
 
@@ -74,7 +74,7 @@ def _of_one(found: tuple[str, FoundValue, str] | None) -> Compared | None:
     return Compared(answer, (CitedFact(value.passage, value.sentence, subject, value.text),))
 
 
-def _resolved(what: Asked, pages: Sequence[Page]) -> Asked:
+def _resolved(what: ParsedQuestion, pages: Sequence[Page]) -> ParsedQuestion:
     """The options cut as the titles of passages cut them, where a name holds "and", "or" or a comma."""
     relation = what.options[0].relation
     ways: list[tuple[str, ...]] = list(cuts(what.listed))
@@ -95,9 +95,9 @@ class _Side:
 
 
 class _Comparison:
-    """One question on its way to a decision; counts what the reader was asked."""
+    """One question on its way to a decision; counts runs of the reader."""
 
-    def __init__(self, what: Asked, pages: Sequence[Page], reader: PassageReader) -> None:
+    def __init__(self, what: ParsedQuestion, pages: Sequence[Page], reader: PassageReader) -> None:
         self.what, self.pages, self.reader, self.left = what, pages, reader, PASSES
 
     async def decided(self) -> Compared | None:
@@ -144,18 +144,18 @@ class _Comparison:
 
     async def _by_reader(self, side: _Side, attribute: str) -> FoundValue | None:
         question = _ASKED.get(attribute, _WHAT).format(side.name, attribute)
-        for said in await self._read(question, side.pages[0]):
+        for value in await self._read(question, side.pages[0]):
             if attribute in _DATES:
-                dated = periods(said.text)
-                return replace(said, low=facts.day(dated[0].first), high=facts.day(dated[0].last)) if dated else None
+                dated = periods(value.text)
+                return replace(value, low=facts.day(dated[0].first), high=facts.day(dated[0].last)) if dated else None
             if attribute == "country":
-                named = frozenset(country.name for country in countries(said.text))
-                return replace(said, names=named) if named else None
-            return said
+                named = frozenset(country.name for country in countries(value.text))
+                return replace(value, names=named) if named else None
+            return value
         return None
 
     async def _read(self, question: str, page: Page) -> list[FoundValue]:
-        """What the reader finds in a passage, if it is sure and may still be asked."""
+        """What the reader finds in a passage, if it is sure and may still be run."""
         if not self.left:
             return []
         self.left -= 1

@@ -1,4 +1,4 @@
-"""What passages say of a thing, by rules: when it began, where it is from, what and how much it is, who made it.
+"""Facts that passages state of a thing, by rules: when it began, where it is from, what it is, who made it.
 
 Texts that describe things do so in few ways: the first sentence has dates in brackets behind the name, then "is a", the
 nation and the kind; what follows says "directed by", "released on", "founded in". Each rule gives a value with the
@@ -188,9 +188,9 @@ def nations_named(page: Page) -> FoundValue | None:
 
 
 def _named(page: Page, found: Sequence[Country]) -> FoundValue:
-    said = page.lead[found[0].start : found[-1].end]
+    quote = page.lead[found[0].start : found[-1].end]
     place = page.text.find(page.lead[found[0].start : found[0].end])
-    return FoundValue(page.number, page.sentence_at(max(place, 0)), said, names=frozenset(c.name for c in found))
+    return FoundValue(page.number, page.sentence_at(max(place, 0)), quote, names=frozenset(c.name for c in found))
 
 
 _IS_ENDS = lazy_regex(
@@ -204,10 +204,10 @@ def profession(page: Page) -> FoundValue | None:
     if copula is None:
         return None
     ends = _IS_ENDS.search(page.lead, copula.end())
-    said = page.lead[copula.end() : ends.start() if ends else copula.end() + 120].strip(" ,")
-    said = re.sub(r" \w+(?:ed|ing)$", "", said)
-    nouns = {singular(part.rsplit(" ", 1)[-1].casefold()) for part in re.split(r",? and |, ?", said) if part.strip()}
-    return FoundValue(page.number, 0, said, names=frozenset(nouns)) if nouns else None
+    quote = page.lead[copula.end() : ends.start() if ends else copula.end() + 120].strip(" ,")
+    quote = re.sub(r" \w+(?:ed|ing)$", "", quote)
+    nouns = {singular(part.rsplit(" ", 1)[-1].casefold()) for part in re.split(r",? and |, ?", quote) if part.strip()}
+    return FoundValue(page.number, 0, quote, names=frozenset(nouns)) if nouns else None
 
 
 _STATE = lazy_regex(rf"\b(?:{'|'.join(sorted(STATES, key=len, reverse=True))}|Georgia|Washington)\b")
@@ -258,8 +258,8 @@ def measured(page: Page, claim: str) -> list[tuple[str, FoundValue]]:
         )
         for one in found:
             if not one.unit and (match := noun.match(page.text, one.end)):
-                said = page.text[one.start : match.end()]
-                result.append(("", FoundValue(page.number, page.sentence_at(one.start), said, one.value, one.value)))
+                quote = page.text[one.start : match.end()]
+                result.append(("", FoundValue(page.number, page.sentence_at(one.start), quote, one.value, one.value)))
     return result
 
 
@@ -314,13 +314,13 @@ def makers(page: Page, relation: str) -> list[FoundValue]:
     match = next((found for rule in rules if (found := rule.search(page.text))), None)
     if match is None:
         return []
-    said, end = [(match.start("who"), match["who"])], match.end()
+    quote, end = [(match.start("who"), match["who"])], match.end()
     if not _person(match["who"]) and (next_name := _AFTER_NATION.match(page.text, end)):
-        said, end = [(next_name.start(1), next_name[1])], next_name.end()
-    while len(said) < 4 and (more := _MORE_NAMES.match(page.text, end)):
-        said.append((more.start(1), more[1]))
+        quote, end = [(next_name.start(1), next_name[1])], next_name.end()
+    while len(quote) < 4 and (more := _MORE_NAMES.match(page.text, end)):
+        quote.append((more.start(1), more[1]))
         end = more.end()
-    return [FoundValue(page.number, page.sentence_at(at), name, names=frozenset({_person(name)})) for at, name in said]
+    return [FoundValue(page.number, page.sentence_at(at), name, names=frozenset({_person(name)})) for at, name in quote]
 
 
 def _person(name: str) -> str:

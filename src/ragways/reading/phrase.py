@@ -55,7 +55,7 @@ _PERSON = lazy_regex(r"[A-Z][\w.'’-]*(?:\s+(?:de|da|di|von|van|der|den|la|le|a
 
 
 def clean_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the answer at `text[start:end]` begins and ends, as it is said: whole words, no punctuation at its ends,
+    """The borders of the answer at `text[start:end]`, cleaned: whole words, no punctuation at its ends,
     without an article or a preposition before it unless a name begins with it. Empty where nothing is left.
     """
     start, end = _whole_words(text, start, end)
@@ -65,13 +65,13 @@ def clean_span(text: str, start: int, end: int) -> tuple[int, int]:
     while True:
         before = (start, end)
         start, end = _stripped(text, start, end)
-        said = text[start:end]
-        if not _CODE.search(said):
-            if (lead := _LEADING.match(said)) and not _begins_name(text, start, lead):
+        answer = text[start:end]
+        if not _CODE.search(answer):
+            if (lead := _LEADING.match(answer)) and not _begins_name(text, start, lead):
                 start += lead.end()
-            elif trail := _TRAILING.search(said):
+            elif trail := _TRAILING.search(answer):
                 end = start + trail.start()
-            elif (owner := _POSSESSIVE.search(said)) and re.match(r" \w", text[end:]):
+            elif (owner := _POSSESSIVE.search(answer)) and re.match(r" \w", text[end:]):
                 end = start + owner.start()
         if (start, end) == before:
             return start, end
@@ -108,16 +108,16 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     if text[end : end + 1] == "." and _INITIALS.search(text[max(start, end - 12) : end]):
         end += 1
     for opening, closing in zip(_OPEN, _CLOSE, strict=True):
-        said = text[start:end]
-        if said.count(opening) > said.count(closing):
-            end = end + 1 if text[end : end + 1] == closing else start + said.rindex(opening)
-        elif said.count(closing) > said.count(opening):
-            start += said.index(closing) + 1
+        answer = text[start:end]
+        if answer.count(opening) > answer.count(closing):
+            end = end + 1 if text[end : end + 1] == closing else start + answer.rindex(opening)
+        elif answer.count(closing) > answer.count(opening):
+            start += answer.index(closing) + 1
     return start, end
 
 
 def _opens(text: str, at: int, end: int) -> bool:
-    """Whether a character at the start is part of what is said: `--reload`, `.env`, `(a, b)`."""
+    """Whether a character at the start is part of the answer: `--reload`, `.env`, `(a, b)`."""
     if text[at] in "-." and (at == 0 or text[at - 1].isspace() or text[at - 1] == "-"):
         return re.match(r"-{1,2}[a-zA-Z]|-\d|\.[a-z]", text[at:end]) is not None
     closing = _CLOSE[_OPEN.index(text[at])] if text[at] in _OPEN else ""
@@ -125,10 +125,10 @@ def _opens(text: str, at: int, end: int) -> bool:
 
 
 def _closes(text: str, start: int, end: int) -> bool:
-    last, said = text[end - 1], text[start:end]
+    last, answer = text[end - 1], text[start:end]
     if last == ".":
-        return _INITIALS.search(said[-12:-1]) is not None
-    return last in _CLOSE and said.count(_OPEN[_CLOSE.index(last)]) == said.count(last) and said[0] not in _OPEN
+        return _INITIALS.search(answer[-12:-1]) is not None
+    return last in _CLOSE and answer.count(_OPEN[_CLOSE.index(last)]) == answer.count(last) and answer[0] not in _OPEN
 
 
 def _begins_name(text: str, start: int, lead: re.Match[str]) -> bool:
@@ -141,19 +141,19 @@ def _begins_name(text: str, start: int, lead: re.Match[str]) -> bool:
     return bool(_ARTICLE.fullmatch(word)) or (start > 1 and text[start - 2] not in ".!?:")
 
 
-def is_answer(said: str) -> bool:
+def is_answer(answer: str) -> bool:
     """Whether a span can be an answer at all: it holds a letter or a digit, and is no rule and no bare label."""
     return (
-        bool(re.search(r"\w", said))
-        and not _LABELS.fullmatch(said)
-        and not _PLACEHOLDER.match(said)
-        and not _CHANGE.search(said)
+        bool(re.search(r"\w", answer))
+        and not _LABELS.fullmatch(answer)
+        and not _PLACEHOLDER.match(answer)
+        and not _CHANGE.search(answer)
     )
 
 
-def repeats(question: str, said: str) -> bool:
+def repeats(question: str, answer: str) -> bool:
     """Whether an answer is made of the question's own words alone."""
-    return stems(said) <= stems(question)
+    return stems(answer) <= stems(question)
 
 
 _ITEM = r"(?:[\w'’.&+/()-]+ ){0,4}?[\w'’.&+/()-]*[\w)]"
@@ -270,11 +270,11 @@ def clean_heading(heading: str) -> str:
     return clean_sentence(_NUMBERED.sub("", heading, count=1)).rstrip(":. ")
 
 
-def excerpt(sentence: str, said: str, limit: int = 500) -> str:
-    """A sentence of more than `limit` characters cut to those around what is said; others as they are."""
+def excerpt(sentence: str, answer: str, limit: int = 500) -> str:
+    """A sentence of more than `limit` characters cut to those around the answer; others as they are."""
     if len(sentence) <= limit:
         return sentence
-    at = max(sentence.find(said) + (len(said) - limit) // 2, 0)
+    at = max(sentence.find(answer) + (len(answer) - limit) // 2, 0)
     start = sentence.find(" ", at) + 1 if at else 0
     end = sentence.rfind(" ", 0, at + limit) if at + limit < len(sentence) else len(sentence)
     start, end = (start, end) if at <= start < end else (at, at + limit)
@@ -286,10 +286,10 @@ _ROW = lazy_regex(r"[a-z][a-z ]{1,30}: \S")
 
 
 def titled_row(sentence: str, title: str) -> str:
-    """A row of an infobox with the title before it, which is what it tells of. Any other sentence as it is."""
+    """A row of an infobox with the title before it, which is its subject. Any other sentence as it is."""
     name = _without_brackets(title)
-    told = not name or name.casefold() in sentence.casefold()
-    return sentence if told or not _ROW.match(sentence) else f"{name}, {sentence}"
+    named = not name or name.casefold() in sentence.casefold()
+    return sentence if named or not _ROW.match(sentence) else f"{name}, {sentence}"
 
 
 def _without_brackets(title: str) -> str:
@@ -322,8 +322,8 @@ def resolved(sentence: str, title: str, before: Sequence[str]) -> str:
 
 def _speaks_of(sentence: str, name: str) -> bool:
     first = name.split(maxsplit=1)[0] if name.split(maxsplit=1)[0].casefold() not in ("the", "a", "an") else name
-    said = sentence.lstrip("\"“'‘ ")
-    return said.casefold().startswith((name.casefold(), f"the {name.casefold()}", f"{first.casefold()} "))
+    begin = sentence.lstrip("\"“'‘ ")
+    return begin.casefold().startswith((name.casefold(), f"the {name.casefold()}", f"{first.casefold()} "))
 
 
 _SAME = ({"He", "His"}, {"She", "Her"}, {"It", "Its", "This"}, {"They", "Their"})
@@ -333,10 +333,10 @@ def _continues(sentence: str, name: str, word: str) -> bool:
     """Whether the sentence before is about the title as well: it begins with it, its last word or the same pronoun, or
     names nobody else.
     """
-    said = sentence.lstrip("\"“'‘ ")
-    pronoun = _PRONOUN.match(said)
+    begin = sentence.lstrip("\"“'‘ ")
+    pronoun = _PRONOUN.match(begin)
     same = pronoun is not None and any({word, pronoun.group(1)} <= words for words in _SAME)
-    if same or _speaks_of(said, name) or said.startswith(name.rsplit(maxsplit=1)[-1]):
+    if same or _speaks_of(begin, name) or begin.startswith(name.rsplit(maxsplit=1)[-1]):
         return True
-    others = {other.strip(",.;:'’\"()") for other in said.split()[1:] if other[:1].isupper()} - set(name.split())
+    others = {other.strip(",.;:'’\"()") for other in begin.split()[1:] if other[:1].isupper()} - set(name.split())
     return not others

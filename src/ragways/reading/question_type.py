@@ -23,11 +23,11 @@ from typing import Final, Literal, cast, get_args
 
 from ragways.core.errors import ModelError
 from ragways.core.language import language
-from ragways.reading.questions import Form, asked
+from ragways.reading.questions import Form, parse_question
 
 QuestionType = Literal["factual", "bridge", "comparison", "temporal", "aggregate", "summary", "unanswerable"]
 TYPES: Final[tuple[QuestionType, ...]] = get_args(QuestionType)
-"""One fact; reasoning over several steps; two things held against each other; when, since when, what changed; how many
+"""One fact; reasoning over several steps; two things compared; when, since when, what changed; how many
 or which of all documents; the whole corpus or a long text; looking as if nothing could answer it."""
 
 FORMAT: Final = 1
@@ -50,7 +50,7 @@ _MADE: Final = (
     "inventor|editor|owner|designer|headquarters|birthplace|capital|leader|president|team|company|band|school"
 )
 _DATES: Final = [phrase for each in _MONTHS.split("|") for phrase in (f"<number> {each}", f"{each} <number>")]
-_SAID: Final = {
+_SIGN_PHRASES: Final = {
     "asks how many": "how many, how often, total of, number of, count of, amount of, sum of, average of, "
     "percentage of, share of, average number, what percentage, what share",
     "how many of all": "how many of, how many different, how many times, how many other, in how many, are there, "
@@ -106,7 +106,7 @@ _SAID: Final = {
     "reported": "according to, as reported, reported by, as discussed, as described, mentioned, discuss*, suggest, "
     "suggests, claim, claims",
 }
-"""Signs by what is said anywhere: up to three words that follow each other, or the beginning of one (`*`)."""
+"""Signs by phrases anywhere in the question: up to three words in a row, or the beginning of one (`*`)."""
 _BEGINS: Final = {
     "asks who": r"(?:\S+ )?(?:who|whom|whose)",
     "asks what": r"(?:\S+ )?what",
@@ -132,7 +132,7 @@ _RELATIONS: Final = {
     "asked of a relation": rf"(?:\b{_MADE_OR_KIN} {_OF_NAME}|'s {_MADE_OR_KIN}) [a-z]|"
     rf"^(?:where|when|why|how old|(?:what|which) [a-z]+) (?:is|was|are|were|did|does) the {_MADE_OR_KIN} of",
 }
-"""Signs of one step to what is asked, and of more; looked for where a maker or kin is named."""
+"""Signs of one step to the answer, and of more; looked for where a maker or kin is named."""
 _PAIRS: Final = {
     "two names with or": "<name>[^?]{0,40} or (?:the )?(?:[a-z]+ )?<name>",
     "two names with and": "<name>[^?]{0,40} and (?:the )?(?:[a-z]+ )?<name>",
@@ -140,7 +140,7 @@ _PAIRS: Final = {
 _BEGIN_PATTERNS = {name: re.compile(rf"(?:{pattern})(?!\w)") for name, pattern in _BEGINS.items()}
 _RELATION_PATTERNS = {name: re.compile(pattern) for name, pattern in _RELATIONS.items()}
 _PAIR_PATTERNS = {name: re.compile(pattern) for name, pattern in _PAIRS.items()}
-SIGNS: Final = (*_BEGINS, *_SAID, *_RELATIONS, *_PAIRS)
+SIGNS: Final = (*_BEGINS, *_SIGN_PHRASES, *_RELATIONS, *_PAIRS)
 """Signs of a type, looked for in a question in small letters with names and numbers behind placeholders."""
 
 SIZES: Final = ("names", "no names", "steps", "length", "short", "long", "sentences")
@@ -180,7 +180,7 @@ def features(question: str) -> dict[str, float]:
     text = clipped(question)
     hidden, names = without_names(text)
     words = hidden.split()
-    found = dict.fromkeys((f"form {asked(text).form}", *signs(words, hidden, names)), 1.0)
+    found = dict.fromkeys((f"form {parse_question(text).form}", *signs(words, hidden, names)), 1.0)
     found["names"] = min(names, 4) / 4
     found["no names"] = float(names == 0)
     found["steps"] = min(len(_STEP.findall(hidden)), 4) / 4
@@ -188,8 +188,8 @@ def features(question: str) -> dict[str, float]:
     found["short"] = float(len(words) <= 8)
     found["long"] = float(len(words) > 24)
     found["sentences"] = min(sum(word in ".?!" for word in words[:-1]), 2) / 2
-    said = dict.fromkeys(f'"{word}"' for word in (*words, *(f"{one} {other}" for one, other in pairwise(words))))
-    return found | dict.fromkeys(said, 1 / math.sqrt(max(len(words), 8)))
+    texts = dict.fromkeys(f'"{word}"' for word in (*words, *(f"{one} {other}" for one, other in pairwise(words))))
+    return found | dict.fromkeys(texts, 1 / math.sqrt(max(len(words), 8)))
 
 
 def signs(words: list[str], hidden: str, names: int) -> list[str]:
@@ -210,8 +210,8 @@ def signs(words: list[str], hidden: str, names: int) -> list[str]:
 
 def _by_phrase() -> dict[str, list[str]]:
     found = defaultdict[str, list[str]](list)
-    for sign, said in _SAID.items():
-        for phrase in said.split(", "):
+    for sign, phrases in _SIGN_PHRASES.items():
+        for phrase in phrases.split(", "):
             found[phrase].append(sign)
     return dict(found)
 
@@ -233,24 +233,24 @@ def without_names(text: str) -> tuple[str, int]:
     tokens = _WORD.findall(_ASIDE.sub(" ", text))
     capitals = sum(word[0].isupper() for word in tokens)
     shouted = capitals > 3 and capitals > 0.7 * sum(word[0].isalpha() for word in tokens)
-    said: list[str] = []
+    written: list[str] = []
     names, begins = 0, True
     for word in tokens:
         small = word.casefold().replace("’", "'")
-        kept = small.removesuffix("'s")
-        first_person = small == "i" and said[-1:] != ["<name>"]  # not "Stage I"
-        if not kept.isalpha() and any(letter.isdigit() for letter in kept):
-            said.append("<year>" if len(kept) == 4 and kept.isdecimal() and "1000" <= kept < "2100" else "<number>")
+        bare = small.removesuffix("'s")
+        first_person = small == "i" and written[-1:] != ["<name>"]  # not "Stage I"
+        if not bare.isalpha() and any(letter.isdigit() for letter in bare):
+            written.append("<year>" if len(bare) == 4 and bare.isdecimal() and "1000" <= bare < "2100" else "<number>")
         elif word[0].isupper() and not (begins or shouted or first_person or small in _CALENDAR):
-            if said[-1] != "<name>":
-                said.append("<name>")
+            if written[-1] != "<name>":
+                written.append("<name>")
                 names += 1
         else:
-            said.append(kept)
-        if kept != small:
-            said.append("'s")
+            written.append(bare)
+        if bare != small:
+            written.append("'s")
         begins = small in ".?!:"
-    return " ".join(said), names
+    return " ".join(written), names
 
 
 # The weights
@@ -283,20 +283,20 @@ _KEYS: Final = {"format", "made by", "types", "constant", "features"}
 def weights(file: Path = WEIGHTS_FILE) -> TypeWeights:
     """The weights of a file, checked; read once."""
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        stored = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _damaged(file, f"cannot be read ({error})") from error
-    if not isinstance(said, dict) or said.keys() != _KEYS:
+    if not isinstance(stored, dict) or stored.keys() != _KEYS:
         raise _damaged(file, f"does not hold exactly {', '.join(sorted(_KEYS))}")
-    if said["format"] != FORMAT or said["types"] != list(TYPES):
+    if stored["format"] != FORMAT or stored["types"] != list(TYPES):
         raise _damaged(file, f"is of another format than {FORMAT}, or for other types")
-    rows = said["features"]
-    if not isinstance(rows, dict) or not all(map(_is_row, (said["constant"], *rows.values()))):
+    rows = stored["features"]
+    if not isinstance(rows, dict) or not all(map(_is_row, (stored["constant"], *rows.values()))):
         raise _damaged(file, f"does not give {len(TYPES)} numbers for each feature")
     unknown = [name for name in rows if not _is_known(name)]
     if unknown:
         raise _damaged(file, f"has a weight for {unknown[0]!r}, which is no feature")
-    return TypeWeights(tuple(said["constant"]), {name: tuple(row) for name, row in rows.items()})
+    return TypeWeights(tuple(stored["constant"]), {name: tuple(row) for name, row in rows.items()})
 
 
 def _is_row(row: object) -> bool:

@@ -1,8 +1,8 @@
 """What a question asks for, by its words alone: one of two options, yes or no, a count, a list, prose or a span.
 
-`asked` never looks at documents, so that a question is taken apart the same way whatever is found for it. What stands
-between names is told by capital letters first and by closed lists of words second: most titles are written with
-capitals, most words of asking are not.
+`parse_question` never looks at documents, so that a question is parsed the same way whatever is retrieved for it. Names
+are recognised by capital letters first and by closed lists of words second: most titles are written with capitals, most
+words of asking are not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of the things compared, in the question's words, and what leads from it to what is asked: the `relation`
+    """One of the things compared, in the question's words, and what leads from it to the answer: the `relation`
     (`director`: not the film counts but who directed it) and the attribute, where it has one of its own. `who` where
     the question names it as the one that the relation leads to ("the director of …"), so that an answer is a person.
     """
@@ -36,7 +36,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """A question's form and its parts.
 
     - `choice`: which of the `options` has the least or most (`direction`) of an `attribute`, or fits the `claim`
@@ -164,7 +164,7 @@ _LIST = lazy_regex(
 
 
 @lru_cache(maxsize=64)
-def asked(question: str) -> Asked:
+def parse_question(question: str) -> ParsedQuestion:
     """The form of a question and its parts."""
     text = " ".join(question.split())[:LONGEST].rstrip(" ?.!")
     found = _choice(text) or _together(text) or _less_or_more(text)
@@ -172,10 +172,10 @@ def asked(question: str) -> Asked:
         return found
     begin = _AUXILIARY.match(text)
     if begin and not _OPEN.search(text):
-        return Asked("yes-no", claim=text[begin.end() :])
+        return ParsedQuestion("yes-no", claim=text[begin.end() :])
     if count := _COUNT.match(text):
-        return Asked("count", claim=count[1])
-    return Asked("prose" if _PROSE.match(text) else "list" if _LIST.match(text) else "span")
+        return ParsedQuestion("count", claim=count[1])
+    return ParsedQuestion("prose" if _PROSE.match(text) else "list" if _LIST.match(text) else "span")
 
 
 def cuts(listed: str) -> Iterator[tuple[str, str]]:
@@ -203,7 +203,7 @@ def _option(text: str, relation: str) -> Option:
     return replace(found, name=name or found.name, relation=own or relation, who=bool(own))
 
 
-def _choice(text: str) -> Asked | None:
+def _choice(text: str) -> ParsedQuestion | None:
     """One of several: "Which …, A or B", "Was A or B born first", "Between A and B, who …"."""
     if before := _SET_BEFORE.fullmatch(text):
         return _chosen(before[2], before[1])
@@ -219,11 +219,11 @@ def _choice(text: str) -> Asked | None:
         tail = _TAIL.search(rest, rest.find(" or ") + 4)
         if tail and _DIRECTION.search(tail.group()):
             return _chosen(tail.group(), rest[: tail.start()])
-        said = re.search(r" (?=(?:the|an?|from|in|known|located) )", rest[rest.find(" or ") + 5 :])
-        place = rest.find(" or ") + 5 + said.start() if said else len(rest)
-        if said and all(_is_name(each) for each in rest[:place].split(" or ")):
+        verbless = re.search(r" (?=(?:the|an?|from|in|known|located) )", rest[rest.find(" or ") + 5 :])
+        place = rest.find(" or ") + 5 + verbless.start() if verbless else len(rest)
+        if verbless and all(_is_name(each) for each in rest[:place].split(" or ")):
             options_named = options(next(cuts(rest[:place])), "")
-            return Asked("choice", options_named, claim=rest[place:].strip(), listed=rest[:place])
+            return ParsedQuestion("choice", options_named, claim=rest[place:].strip(), listed=rest[:place])
     return None
 
 
@@ -232,8 +232,8 @@ def _is_name(text: str) -> bool:
 
 
 def _head_and_listed(text: str) -> tuple[str, str]:
-    """What is asked and the stretch that names the options, which begins behind the first comma or colon; nothing
-    where no options are named.
+    """The head of the question and the stretch that names the options, which begins behind the first comma or colon;
+    nothing where no options are named.
     """
     last = text.rfind(" or ")
     comma = re.search(r"[,:–—] ", text[: max(last, 0)])
@@ -250,7 +250,7 @@ def _head_and_listed(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _chosen(head: str, listed: str) -> Asked | None:
+def _chosen(head: str, listed: str) -> ParsedQuestion | None:
     pair = next(cuts(listed), None)
     relation = _relation(head)
     found, direction = attribute_of(head), _direction(head)
@@ -272,10 +272,10 @@ def _chosen(head: str, listed: str) -> Asked | None:
         direction = "most" if "older" in head else "least"
     if found == "age" and (relation or re.match(r"who\b", head, re.IGNORECASE)):
         found = "birth"
-    return Asked("choice", options(pair, relation), found, direction, claim, listed)
+    return ParsedQuestion("choice", options(pair, relation), found, direction, claim, listed)
 
 
-def _together(text: str) -> Asked | None:
+def _together(text: str) -> ParsedQuestion | None:
     """Both: "Are A and B from the same country", "Are both A and B American actors"."""
     begin = _AUXILIARY.match(text)
     if begin is None or not _JOINT.search(text):
@@ -292,13 +292,17 @@ def _together(text: str) -> Asked | None:
         noun = same["noun"].casefold()
         noun = _NOUNS.get(noun, noun) or attribute_of(rest) or "start"
         claim = "different" if same["different"] else ""
-        return Asked("same", options(pair, relation), noun, claim=claim, listed=listed)
+        return ParsedQuestion("same", options(pair, relation), noun, claim=claim, listed=listed)
     kind = _BE.match(text) and not _NO_KIND.match(tail)
-    return Asked("both", options(pair, relation), "kind" if kind else "", claim=tail, listed=listed) if tail else None
+    return (
+        ParsedQuestion("both", options(pair, relation), "kind" if kind else "", claim=tail, listed=listed)
+        if tail
+        else None
+    )
 
 
 def _named(text: str, *, claimed: bool) -> tuple[str, str]:
-    """The stretch that names things, and what is said of them behind it."""
+    """The stretch that names things, and the claim about them behind it."""
     text = text.rstrip(" ,")
     if " both " in text and (halves := text.rsplit(" both ", 1)) and _JOINT.search(halves[0]):
         return halves[0].strip(" ,"), halves[1]
@@ -326,7 +330,7 @@ def _leading(text: str) -> list[str]:
     return words[: next((at for at, word in enumerate(words) if not _PLAIN.fullmatch(word)), 0)]
 
 
-def _less_or_more(text: str) -> Asked | None:
+def _less_or_more(text: str) -> ParsedQuestion | None:
     """Yes or no about two: "Is A older than B", "Was A born before B"."""
     begin = _AUXILIARY.match(text)
     if begin is None or not (found := _THAN.fullmatch(text[begin.end() :])):
@@ -338,7 +342,7 @@ def _less_or_more(text: str) -> Asked | None:
         return None
     claim = "" if attribute or number is None else (number["what"] or number["size"]).removesuffix(" than")
     pair = options((found["one"], found["other"]), "")
-    return Asked("yes-no", pair, attribute or "number", _direction(head), claim)
+    return ParsedQuestion("yes-no", pair, attribute or "number", _direction(head), claim)
 
 
 def _relation(text: str) -> str:
@@ -347,7 +351,7 @@ def _relation(text: str) -> str:
 
 
 def attribute_of(text: str) -> str:
-    """What a text asks of things, as `Asked.attribute` names it; nothing where it is no attribute of time."""
+    """The attribute that a text compares, as in `ParsedQuestion`; nothing where it is no attribute of time."""
     return next((name for name, words in _ATTRIBUTES if words.search(text)), "")
 
 

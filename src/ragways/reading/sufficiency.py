@@ -25,7 +25,7 @@ class Features:
     - `decided`: how sure rules are that decided a comparison, 0 where none did, 1 where they had all facts
     - `names`: the share of the question's names and numbers that a passage holds; `words`: the share of its words that
       the sentences cited hold
-    - `nearness`: the cosine of the question and the answer's passage, where a retriever told one
+    - `nearness`: the cosine of the question and the answer's passage, where a retriever gave one
     - `agreement`: how many retrievers found the answer's passage
     - `length`, `nested`: how many words that mean something a question has, and in how many steps it comes to what it
       asks for ("the father of the actor who …"); `form`: what it asks for (`questions.Form`)
@@ -122,12 +122,12 @@ def coverage(question: str, texts: Sequence[str]) -> Coverage:
     """What texts hold of a question: a name where one of them has all of it in a row, words wherever they stand. A
     question without names counts as one with four of five found.
     """
-    held, asked = frozenset[str]().union(*map(stems, texts)), content_stems(question)
+    present, wanted = frozenset[str]().union(*map(stems, texts)), content_stems(question)
     rows = [_in_a_row(text) for text in texts]
     named = (_in_a_row(question[start:end]) for start, end in names_in(question))
     names = list(dict.fromkeys(filter(str.strip, named)))
     found = sum(any(name in row for row in rows) for name in names)
-    return Coverage(found / len(names) if names else 0.8, len(asked & held) / len(asked) if asked else 0.0)
+    return Coverage(found / len(names) if names else 0.8, len(wanted & present) / len(wanted) if wanted else 0.0)
 
 
 def _in_a_row(text: str) -> str:

@@ -1,8 +1,8 @@
 """Support, estimated: a chance that passages bear out a claim, without a language model. A weak signal.
 
 Three things are put together: the share of the claim's words that the passages hold, the share of its names and
-numbers that they hold, and what the reader says. None of them understands the claim. A copied sentence is told from one
-with a fact exchanged, which the reader was trained for; on claims of a kind that it does not know it is hardly
+numbers that they hold, and the reader's output. None of them understands the claim. They tell a copied sentence from
+one with a fact exchanged, which the reader was trained for; on claims of a kind that it does not know it is hardly
 better than chance, and its chances are far off (docs/figures.md). It may be shown, or point a person to what is worth a
 look. It decides nothing alone: metrics made of it are advisory.
 """
@@ -62,20 +62,20 @@ async def estimate_support(
 
     Without a reader, or where its weights are not installed, words and names alone are looked at.
     """
-    asked = _said(claim)
+    claimed = _meaningful(claim)
     near = [window.shown for window in windows(claim, passages, size)]
-    near.sort(key=lambda passage: -len(asked & stems(passage.shown)))
+    near.sort(key=lambda passage: -len(claimed & stems(passage.shown)))
     shown = near[:PASSAGES]
     text = "\n".join(passage.shown for passage in shown)
-    words = len(asked & stems(text)) / len(asked) if asked else 0.0
-    facts = facts_held(claim, text)
-    said = None
+    words = len(claimed & stems(text)) / len(claimed) if claimed else 0.0
+    facts = share_of_facts(claim, text)
+    reader_logit = None
     if reader is not None and shown and claim.strip():
         try:
-            said = (await reader.read(claim, [shown], most=1))[0].supports
+            reader_logit = (await reader.read(claim, [shown], most=1))[0].supports
         except MissingPart:
-            said = None  # told by `reader` being None
-    return SupportEstimate(chance_of(words, facts, said), words, facts, said)
+            reader_logit = None  # reported by `reader` being None
+    return SupportEstimate(chance_of(words, facts, reader_logit), words, facts, reader_logit)
 
 
 def chance_of(words: float, facts: float | None, reader: float | None) -> float:
@@ -91,16 +91,16 @@ def features(words: float, facts: float | None, reader: float | None) -> dict[Fe
     return {"always": 1.0, "words": words, "missing": 0.0 if facts is None else 1 - facts, "reader": logit}
 
 
-def facts_held(claim: str, text: str) -> float | None:
+def share_of_facts(claim: str, text: str) -> float | None:
     """The share of a claim's names and numbers that stand in a text; None where it has none."""
     numbers = _numbers(claim)
-    names = frozenset[str]().union(*map(_said, _names(claim))) - numbers
-    held = len(numbers & _numbers(text)) + len(names & stems(text))
-    return held / (len(numbers) + len(names)) if numbers or names else None
+    names = frozenset[str]().union(*map(_meaningful, _names(claim))) - numbers
+    found_facts = len(numbers & _numbers(text)) + len(names & stems(text))
+    return found_facts / (len(numbers) + len(names)) if numbers or names else None
 
 
-def _said(text: str) -> frozenset[str]:
-    """Words that say something; the s of a genitive, which is cut off from its word, says nothing."""
+def _meaningful(text: str) -> frozenset[str]:
+    """Words with a meaning, without the s of a genitive, which is cut off from its word."""
     return frozenset(stem for stem in content_stems(text) if stem != "s")
 
 

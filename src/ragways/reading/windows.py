@@ -52,14 +52,14 @@ def windows(question: str, passages: Sequence[tuple[str, Sequence[str]]], size: 
     question; the first of equal ones. Words that few sentences hold weigh more. A single sentence that is longer is
     shown from where most words of the question stand.
     """
-    asked = content_stems(question)
-    held = [[stems(sentence) & asked for sentence in sentences[:MOST]] for _, sentences in passages]
-    counts = Counter(stem for passage in held for found in passage for stem in found)
-    total = sum(map(len, held))
-    weights = {stem: math.log(1 + total / (1 + counts[stem])) for stem in asked}
+    wanted = content_stems(question)
+    stems_of = [[stems(sentence) & wanted for sentence in sentences[:MOST]] for _, sentences in passages]
+    counts = Counter(stem for passage in stems_of for found in passage for stem in found)
+    total = sum(map(len, stems_of))
+    weights = {stem: math.log(1 + total / (1 + counts[stem])) for stem in wanted}
     return [
         _window(number, title, sentences, found, weights, size)
-        for number, ((title, sentences), found) in enumerate(zip(passages, held, strict=True))
+        for number, ((title, sentences), found) in enumerate(zip(passages, stems_of, strict=True))
         if sentences
     ]
 
@@ -68,20 +68,20 @@ def _window(
     number: int,
     title: str,
     sentences: Sequence[str],
-    held: Sequence[frozenset[str]],
+    stems_of: Sequence[frozenset[str]],
     weights: dict[str, float],
     size: int,
 ) -> Window:
     best, most = (0, 1), -1.0
-    for first in range(len(held)):
+    for first in range(len(stems_of)):
         room, last = size - len(sentences[first]), first + 1
-        while last < len(held) and len(sentences[last]) + 1 <= room:
+        while last < len(stems_of) and len(sentences[last]) + 1 <= room:
             room -= len(sentences[last]) + 1
             last += 1
-        shared = sum(weights[stem] for stem in frozenset[str]().union(*held[first:last]))
+        shared = sum(weights[stem] for stem in frozenset[str]().union(*stems_of[first:last]))
         if shared > most + 1e-9:
             best, most = (first, last), shared
-        if last == len(held):
+        if last == len(stems_of):
             break
     first, last = best
     return Window(number, first, title, tuple(_cut(sentence, weights, size) for sentence in sentences[first:last]))

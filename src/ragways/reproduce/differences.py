@@ -43,7 +43,7 @@ def differences(
     repeats: int,
     rules: DuelRules,
 ) -> Iterator[Difference]:
-    """What is found out from the settings it ran with and the questions it asked, then what is declared."""
+    """Differences by the settings and questions of the run, then those that the experiment declares."""
     yield from _models(settings, experiment)
     yield Difference("questions", _asked_here(questions, limit), experiment.questions)
     for name, there in experiment.graph.items():
@@ -80,7 +80,7 @@ def _models(settings: Settings, experiment: Experiment) -> Iterator[Difference]:
 
 
 def _asked_here(questions: Sequence[Question], limit: int | None) -> str:
-    """How many were really asked, of which types: a figure of one question is 0 or 100 and nothing between."""
+    """The number of questions that ran, by type: a figure of one question is either 0 or 100."""
     types = Counter(question.type or "no type" for question in questions)
     counts = ", ".join(f"{type} {count:,}" for type, count in sorted(types.items()))
     cut = f", cut by --limit {limit:,}" if limit is not None else ""

@@ -93,7 +93,7 @@ async def ask_forced(
     at_once: int,
     progress: ProgressCallback,
 ) -> tuple[ForcedDuel, ...]:
-    """Ask the judge, once a question and pair, what it has not said yet; the one named first stands first."""
+    """Have the judge compare each pair once a question, unless that is stored; the first of `names` stands first."""
     judge = client.model.name if client.model is not None else ""
     log, wanted = Log(folder / FILE, ForcedVerdict), dict(_verdicts(records, names, judge))
     known = {one.key: one for one in log} if log.exists() else {}

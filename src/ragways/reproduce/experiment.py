@@ -42,7 +42,7 @@ class PublishedFigure:
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """A column of a source's table. `judge` must have been asked; `published` is by the source's name of a variant,
+    """A column of a source's table. `judge` must have judged; `published` is by the source's name of a variant,
     missing where the source says nothing.
     """
 
@@ -72,7 +72,7 @@ class PublishedVariant:
 
 @dataclass(frozen=True)
 class ExperimentData:
-    """A data set: the names that its files go by, and how it is told from others that go by the same names.
+    """A data set: the names that its files go by, and how it is recognised among others of the same names.
 
     No `questions` means that they are generated; no `corpus`, that the questions hold it or lie beside it. `folder`:
     what the folder must be called, where the files' names do not tell. `corpus_anywhere`: the corpus need not lie in

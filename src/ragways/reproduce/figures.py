@@ -134,11 +134,11 @@ def _tokens(record: Record) -> float | None:
 
 
 tokens = RecordReading(_tokens)
-"""Tokens a question, in and out; nothing where no model was asked."""
+"""Tokens a question, in and out; nothing where no model was called."""
 median_tokens = RecordReading(_tokens, by="median")
 usd = RecordReading(lambda record: record.usage.usd if record.usage.calls else None)
 seconds = RecordReading(lambda record: None if record.replies_known else record.seconds)
-"""Of answers whose every reply was asked for."""
+"""Of answers without cached replies."""
 
 
 def construction_tokens(run: VariantRun) -> Figure:

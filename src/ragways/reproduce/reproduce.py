@@ -1,4 +1,4 @@
-"""An experiment run again: its data prepared, indexed, asked, judged, and our figures set beside the published ones."""
+"""An experiment run again: its data prepared, indexed, answered, judged; our figures beside the published ones."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ async def reproduce(
 ) -> Reproduction:
     """Run an experiment on a data set with the source's settings; without a model, what can be run without one.
 
-    The run, its index and its questions are kept in a folder of `out`; run again, nothing is asked twice. `limit`: only
-    so many questions; `seed`: of the sample.
+    The run, its index and its questions are stored in a folder of `out`; run again, nothing is answered twice.
+    `limit`: only so many questions; `seed`: of the sample.
     """
     folder = out / f"{experiment.name}-{located.data.name.lower().replace(' ', '-')}"
     skipped = [variant for variant in experiment.variants if variant.needs_model and not settings.model.name]
@@ -206,7 +206,7 @@ async def _generated(
 
 
 async def _judge(settings: Settings, run: Run, names: Sequence[str], progress: ProgressCallback) -> list[str]:
-    """Ask the judges that the columns need; says in words which could not be asked."""
+    """Run the judges that the columns need; reports in words which could not run."""
     judges = {judge.name: judge for judge in map(find_judge, dict.fromkeys(names))}
     async with judge_resources_of(settings, run.folder) as resources:
         able = [judge for judge in judges.values() if judge.by == "embedder" or resources.model.model is not None]

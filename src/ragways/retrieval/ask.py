@@ -16,9 +16,9 @@ from ragways.core.errors import UsageError
 from ragways.core.registry import Registry
 from ragways.core.step import Step
 from ragways.core.stream import OnText, current_stream, streaming
-from ragways.core.text import counted
+from ragways.core.text import counted, shortened
 from ragways.core.trace import Budget, Span, Usage, span, spending
-from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Origin, Query, answer_html, shortened
+from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Origin, Query, answer_html
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragways.core.markdown import Node, line_starts, plain_tree, tokens_of, tree
+from ragways.core.markdown import Node, block_starts, plain_tree, tokens_of, tree
 
 _STEP = 16
 """A block is parsed again when it has grown by one part in so many."""
@@ -86,15 +86,11 @@ class GrowingBlocks:
         return changed
 
     def _close(self) -> None:
-        """Set aside the blocks before the last whose first line is whole: an unfinished line may turn out to belong to
-        the block before it.
-        """
-        whole = self._text.count("\n")
-        starts = [one.map[0] for one in tokens_of(self._text) if one.map and not one.level and one.nesting >= 0]
-        starts = [line for line in starts if line < whole]
+        """Set aside the blocks that are final."""
+        starts = block_starts(self._text, tokens_of(self._text))
         if len(starts) < 2:
             return
-        self._text = self._text[line_starts(self._text)[starts[-1]] :]
+        self._text = self._text[starts[-1] :]
         self._closed += len(starts) - 1
         self._nodes = self._nodes[len(starts) - 1 :]
         self._parsed = len(self._text)

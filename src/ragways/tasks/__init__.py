@@ -1,1 +1,1 @@
-"""What is asked of a language model: one constant per task, with its input, its reply and its way without a model."""
+"""The tasks of a language model: one constant per task, with its input, its reply and its way without a model."""

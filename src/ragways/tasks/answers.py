@@ -2,7 +2,7 @@
 
 There are three presets of prompts for an answer. *Shared* is one prompt for all paradigms, so that they
 differ in what they find alone. *Native* lets some of them answer in their own way: from facts before text, from rated
-points, knowing what was asked on the way, or along a walk. *Short* asks all of them for the bare answer: a word or a
+points, with the earlier searches, or along a walk. *Short* asks all of them for the bare answer: a word or a
 name, yes or no, or that there is insufficient information, as exact metrics presuppose.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class Extractor:
     """What answering without a model needs: vectors of texts (None where they say nothing of a text in this language),
     and how careful and how brief to be. Without a `reader` the best sentences are the answer; `note` says why there is
-    none where one was asked for; `reach` is how much it reads.
+    none where one was wanted; `reach` is how much it reads.
     """
 
     embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]] | None
@@ -55,7 +55,7 @@ class Extractor:
 
 @dataclass(frozen=True)
 class AnswerInput:
-    """A question and the passages to answer it from. `searches` is what was asked on the way."""
+    """A question and the passages to answer it from. `searches` are the searches before it."""
 
     question: str
     passages: Sequence[AnswerPassage]
@@ -101,8 +101,8 @@ class RuleReply(AnswerReply):
 
     @property
     def brief(self) -> str:
-        said = self.text or "not in the evidence"
-        return said if self.chance is None else f"{said} (chance {self.chance:.2f})"
+        text = self.text or "not in the evidence"
+        return text if self.chance is None else f"{text} (chance {self.chance:.2f})"
 
 
 def marked_text(sentences: Sequence[AnswerSentence]) -> str:
@@ -176,15 +176,15 @@ async def _read(given: AnswerInput, reader: PassageReader) -> RuleReply:
         given.question, given.passages, reader, embed=use.embed, terms=use.terms, maximum=use.maximum, reach=use.reach
     )
     current_span().details.update(chance=round(found.chance, 4), features=asdict(found.features))
-    if not found.said or found.chance < use.threshold:
+    if not found.sentences or found.chance < use.threshold:
         return RuleReply(False, "", chance=found.chance, read=True)
-    sentences = _marked(found.said)
+    sentences = _marked(found.sentences)
     return RuleReply(
         True,
         marked_text(sentences),
         sentences,
         explanation=_marked(found.explanation),
-        places=tuple(cited.places for cited in found.said),
+        places=tuple(cited.places for cited in found.sentences),
         chance=found.chance,
         read=True,
     )

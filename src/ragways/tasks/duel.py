@@ -155,7 +155,7 @@ class ForcedChoice:
     winner: Side
 
 
-# How answers were compared before: in one order, and one of them must win. It is asked to show what that is worth.
+# How answers were compared before: in one order, and one of them must win. It shows what that is worth.
 DUEL_FORCED: Task[DuelInput, ForcedChoice] = Task(
     "duel forced", prompt="duel-forced", reply=ForcedChoice, temperature=0.7, max_output=256
 )

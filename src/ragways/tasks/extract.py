@@ -1,11 +1,11 @@
 """Answering without a model: the sentences that fit the question best, or none where the evidence does not cover it.
 
 A sentence is scored by its cosine to the question, by the share of the question's words that it and its title hold
-(rare words weigh more), and by whether it holds the kind of thing that is asked for (a date, a number). Whether the
-evidence covers the question at all is a logistic of three figures: the share of the question's words and the share of
-its names and numbers that the passages hold together, and the cosine of the nearest sentence. Its weights are fitted on
-questions asked of the corpus they were written for and of another, once, long ago. It tells a question that
-the corpus does not speak of; it cannot tell a near miss, a fact left out about a known thing. That takes a model.
+(rare words weigh more), and by whether it holds the kind of thing that the question wants (a date, a number). Whether
+the evidence covers the question at all is a logistic of three figures: the shares of the question's words and of its
+names and numbers that the passages hold together, and the cosine of the nearest sentence. Its weights were fitted once,
+on questions about the corpus they were written for and about another. It recognises a question that the corpus does not
+speak of, but not a near miss, a fact left out about a known thing. That takes a model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ASKING = re.compile(
     r"give|explain|does|did|do|is|was|were|are|has|had|have|can|could|would|year|date)\b",
     re.IGNORECASE,
 )
-"""Words of asking, which say nothing of what is asked about."""
+"""Words of asking, which do not say what a question is about."""
 _ASKS_DATE = re.compile(
     r"\b(when|what (year|date|day|month)|which (year|date|day|month)|in what year)\b", re.IGNORECASE
 )
@@ -52,7 +52,7 @@ class AnswerPassage:
     """A piece of evidence as it is shown: its title and date, and its text in sentences; `rating` is its score.
 
     What only answering without a model looks at: `section` is the heading it stands under, `retrievers` how many found
-    it, `nearness` its cosine to the question where one of them told it.
+    it, `nearness` its cosine to the question where one of them gave it.
     """
 
     title: str
@@ -186,8 +186,8 @@ def _candidates(passages: Sequence[AnswerPassage], terms: Terms) -> list[Candida
 def _weights(wanted: Sequence[str], candidates: Sequence[Candidate]) -> dict[str, float]:
     """Rare words weigh more, and words that no candidate holds weigh most: they are what is missing."""
     total = len(candidates)
-    held = {term: sum(term in candidate.terms for candidate in candidates) for term in wanted}
-    return {term: math.log(1 + (total + 1) / (count + 0.5)) for term, count in held.items()}
+    counts = {term: sum(term in candidate.terms for candidate in candidates) for term in wanted}
+    return {term: math.log(1 + (total + 1) / (count + 0.5)) for term, count in counts.items()}
 
 
 def _share(weights: dict[str, float], terms: frozenset[str]) -> float:
@@ -203,17 +203,17 @@ def _kind_bonus(question: str, sentence: str) -> float:
 
 
 def _choose(scored: ScoredSentences, maximum: int) -> list[Candidate]:
-    """The best sentence, then those among the next best that bring words of the question not yet said."""
+    """The best sentence, then those among the next best that bring further words of the question."""
     candidates, scores = scored.candidates, scored.scores
     order = sorted(range(len(candidates)), key=lambda i: (-scores[i], i))
     chosen = [candidates[order[0]]]
-    said = set(chosen[0].terms)
+    covered_terms = set(chosen[0].terms)
     for i in order[1:]:
         if len(chosen) >= maximum or scores[i] < 0.6 * scores[order[0]]:
             break
-        if any(term in scored.weights and term not in said for term in candidates[i].terms):
+        if any(term in scored.weights and term not in covered_terms for term in candidates[i].terms):
             chosen.append(candidates[i])
-            said |= candidates[i].terms
+            covered_terms |= candidates[i].terms
     return chosen
 
 

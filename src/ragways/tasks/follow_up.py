@@ -3,7 +3,7 @@
 Without a model, a rule for English looks at how a question leans on the turn before: by a pronoun ("Where was he
 born?"), by pointing ("Who owned that ship?"), by a part of something ("Who wrote the libretto?"), or by leaving out all
 but what is new ("And in 1834?"). What it leans on is the name in the question before, or in its answer where that
-question asked for a name. A question that names what it is about stays as it is, to the letter.
+question wants a name. A question that names what it is about stays as it is, to the letter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHORT: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question that was asked, and its answer."""
+    """An earlier question and its answer."""
 
     question: str
     answer: str
@@ -168,13 +168,13 @@ def _replaced(question: str, match: re.Match[str], turns: Sequence[Turn]) -> str
 
 
 def _subject(turns: Sequence[Turn], wanted: str) -> str:
-    """The name that a question leans on: that of an answer where a name was asked for, else that of the question."""
+    """The name that a question leans on: from an answer where its question wants a name, else from the question."""
     for turn in reversed(turns):
-        asked = [_with_article(turn.question, match) for match in _names(turn.question)]
+        names = [_with_article(turn.question, match) for match in _names(turn.question)]
         if _from_answer(turn.question, wanted) and (name := _answered(turn.answer)):
             return name
-        if asked:
-            return asked[0]
+        if names:
+            return names[0]
         if topic := _TOPIC.match(turn.question):
             return topic["topic"]
     return ""

@@ -206,7 +206,7 @@ def _check_points(reply: RatedPoints, given: PointsInput) -> str | None:
 
 
 async def _best_lines(given: PointsInput) -> RatedPoints:
-    """The lines of each report that say most of what is asked for.
+    """The lines of each report that are most about the question.
 
     A line is rated by the share of the question's words that it and its title hold, and by its cosine to the question.
     """

@@ -1,4 +1,4 @@
-"""Answering without a model: what the reader finds in the evidence, said as an answer.
+"""Answering without a model: the answer from what the reader finds in the evidence.
 
 A question for a thing, a name, a date or a number is answered by a span, and the sentence it stands in explains it. One
 that asks how or why is answered by whole sentences: those in which the reader sees an answer and that fit the question
@@ -27,7 +27,7 @@ from ragways.reading.phrase import (
     says_something,
     titled_row,
 )
-from ragways.reading.questions import asked
+from ragways.reading.questions import parse_question
 from ragways.reading.sufficiency import Features, chance, coverage, structure
 from ragways.reading.windows import content_stems, stems
 from ragways.tasks.extract import SEARCHED, AnswerPassage, Candidate, Embed, Terms, score_sentences
@@ -54,11 +54,11 @@ SURE: Final = 6.0
 PARTLY: Final = 0.3
 """The logits of what rules decide, and how sure it is where they had facts about a part of what is compared alone."""
 AFTER_COMPARING: Final = Reach(passages=3, together=3, again=0)
-"""How much is read of a question that rules could not decide, for which the reader was asked already."""
+"""How much is read of a question that rules could not decide, for which the reader has run already."""
 NEXT: Final = 0.65
 ALIKE: Final = 0.6
 """A further sentence of an answer has at least this share of the first one's score, and shares at most so many words
-with those said before.
+with those before it.
 """
 LEANT_ON: Final = 2
 """Sentences before one that it may lean on, one on the other."""
@@ -101,11 +101,11 @@ class CitedText:
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What is said, how it follows, the chance of being right, and what that was made from. Nothing is said where no
-    sentence of the evidence says anything.
+    """The sentences of an answer, how it follows, the chance of being right, and what that was made from. There are no
+    sentences where the evidence has none that says anything.
     """
 
-    said: tuple[CitedText, ...]
+    sentences: tuple[CitedText, ...]
     explanation: tuple[CitedText, ...]
     chance: float
     features: Features
@@ -121,11 +121,11 @@ async def read_answer(
     maximum: int,
     reach: Reach = USUAL,
 ) -> ReadAnswer:
-    """The answer that the reader finds in passages. `embed` and `terms` are as in `extract`; `maximum` is how many
-    sentences are said at most where sentences answer; `reach` is how much is read.
+    """The answer that the reader finds in passages. `embed` and `terms` are as in `extract`; `maximum` is the most
+    sentences of an answer that consists of sentences; `reach` is how much is read.
     """
     form = _form(question)
-    if asked(question).form not in ("list", "prose", "span"):
+    if parse_question(question).form not in ("list", "prose", "span"):
         from ragways.reading.compare import compared  # most questions compare nothing
 
         decided = await compared(question, [(each.title, each.sentences) for each in passages], reader)
@@ -144,18 +144,18 @@ async def read_answer(
             lead = SentencePlace(items[0].passage, max(items[0].sentence - 1, 0))
             shown = (lead,) if leads_in(passages[lead.passage].sentences[lead.sentence]) else ()
         places = tuple(dict.fromkeys((*shown, *items)))
-        said: tuple[CitedText, ...] = (CitedText(_joined(texts) if items else best.text, places),)
+        texts_cited: tuple[CitedText, ...] = (CitedText(_joined(texts) if items else best.text, places),)
         explanation = tuple(CitedText(_explaining(question, passages, place, best.text), (place,)) for place in shown)
     else:
-        said, explanation = await _sentences(question, passages, read, embed, terms, maximum), ()
-    return ReadAnswer(said, explanation, chance(features) if said else 0.0, features)
+        texts_cited, explanation = await _sentences(question, passages, read, embed, terms, maximum), ()
+    return ReadAnswer(texts_cited, explanation, chance(features) if texts_cited else 0.0, features)
 
 
 def _form(question: str) -> str:
-    """What is asked for, as `asked` has it, and what documentation is asked besides: differences, purposes, kinds."""
+    """The form of a question, with forms of documentation besides: differences, purposes, kinds."""
     if _EXPLAIN.match(question):
         return "prose"
-    form = asked(question).form
+    form = parse_question(question).form
     return "list" if form == "span" and _SEVERAL.match(question) else form
 
 
@@ -232,12 +232,12 @@ def _explaining(question: str, passages: Sequence[AnswerPassage], place: Sentenc
     """
     passage = passages[place.passage]
     sentence = excerpt(clean_sentence(passage.sentences[place.sentence]), answer)
-    said = resolved(titled_row(sentence, passage.title), passage.title, passage.sentences[: place.sentence])
-    if said == sentence and passage.section:
+    shown = resolved(titled_row(sentence, passage.title), passage.title, passage.sentences[: place.sentence])
+    if shown == sentence and passage.section:
         missing = content_stems(question) - stems(sentence)
         if missing & stems(passage.section) or needs_heading(sentence):
             return headed(sentence, passage.section)
-    return said
+    return shown
 
 
 async def _sentences(
@@ -272,7 +272,7 @@ async def _sentences(
     scored = await score_sentences(question, passages, embed=embed, terms=terms, compared=COMPARED, bonus=bonus)
     if scored is None:
         return ()
-    said: list[CitedText] = []
+    chosen_texts: list[CitedText] = []
     known: set[SentencePlace] = set()
     words: list[frozenset[str]] = []
     best = max(scored.scores)
@@ -283,18 +283,18 @@ async def _sentences(
         sentences = passages[chosen.passage].sentences
         places = [place for place in _stretch(sentences, chosen) if place not in known]
         again = any(len(chosen.terms & other) > ALIKE * len(chosen.terms | other) for other in words)
-        alone = said and leans_on(sentences[chosen.sentence]) and places == [_place(chosen)]
-        if said and (score < NEXT * best or len(known) + len(places) > maximum or again or alone):
+        alone = chosen_texts and leans_on(sentences[chosen.sentence]) and places == [_place(chosen)]
+        if chosen_texts and (score < NEXT * best or len(known) + len(places) > maximum or again or alone):
             continue
-        if not places or (said and leads_in(sentences[places[-1].sentence])):
+        if not places or (chosen_texts and leads_in(sentences[places[-1].sentence])):
             continue
         known.update(places)
         words.append(chosen.terms)
         first, *rest = places
         text = [_explaining(question, passages, first)]
         text += [excerpt(clean_sentence(sentences[place.sentence]), "") for place in rest]
-        said.append(CitedText(re.sub(r":$", ".", " ".join(text)), tuple(places)))
-    return tuple(said)
+        chosen_texts.append(CitedText(re.sub(r":$", ".", " ".join(text)), tuple(places)))
+    return tuple(chosen_texts)
 
 
 def _definition(question: str) -> re.Pattern[str] | None:

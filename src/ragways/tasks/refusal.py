@@ -1,7 +1,7 @@
 """Whether a text declines to answer, known by its words, ours and those of other systems.
 
 A name may begin like a refusal ("Unknown Pleasures", "Sorry, Wrong Number"). So a word or two refuse only where they
-are all that is said, and a sentence only where it says what could not be done, or what the sources do not say.
+are the whole answer, and a sentence only where it says what could not be done, or what the sources do not state.
 """
 
 from __future__ import annotations

@@ -42,14 +42,14 @@ def uncovered(question: str, passages: Iterable[str], terms: Terms) -> list[str]
     """The question's words that the passages do not speak of, as the question writes them.
 
     A word counts as spoken of where a sentence holds it beside another word of the question: alone, a common word
-    stands somewhere in any pile of text, and says nothing about what was asked.
+    stands somewhere in any pile of text, and says nothing about the question.
     """
     wanted = dict.fromkeys(content(question, terms))
     covered: set[str] = set()
     for sentence in sentences(passages):
-        held = wanted.keys() & set(terms(sentence))
-        if len(held) > 1 or len(wanted) == 1:
-            covered |= held
+        shared = wanted.keys() & set(terms(sentence))
+        if len(shared) > 1 or len(wanted) == 1:
+            covered |= shared
     return [word for word in re.findall(r"[\w'’-]+", question) if set(terms(word)) & (wanted.keys() - covered)]
 
 
@@ -58,12 +58,12 @@ def bridges(question: str, passages: Iterable[str], terms: Terms) -> list[str]:
     wanted = set(content(question, terms))
     near: dict[str, int] = {}
     for sentence in sentences(passages):
-        held = wanted & set(terms(sentence))
-        for match in _NAME.finditer(sentence) if held else ():
+        near_terms = wanted & set(terms(sentence))
+        for match in _NAME.finditer(sentence) if near_terms else ():
             name, own = match[0], set(terms(match[0]))
             # The first word of a sentence has a capital anyway.
             if own and not own & wanted and (match.start() or " " in name) and not _CALENDAR.fullmatch(name):
-                near[name] = max(near.get(name, 0), len(held))
+                near[name] = max(near.get(name, 0), len(near_terms))
     return sorted(near, key=lambda name: (-near[name], -len(name.split()), name))
 
 
@@ -85,7 +85,7 @@ class Subquestions:
 
 
 async def _ask_for_the_missing(given: SubquestionsInput) -> Subquestions:
-    """What is not spoken of yet, asked of the names that stand beside what is."""
+    """What the passages do not speak of yet, as questions about the names beside what they do."""
     missing = " ".join(uncovered(given.question, given.passages, given.terms))
     if not missing:
         return Subquestions(())
@@ -289,7 +289,7 @@ CHOOSE_HOP = Task(
 
 @dataclass(frozen=True, slots=True)
 class ArmCard:
-    """A way to answer as a model is told of it: what it gave on average, and what it cost, in words."""
+    """A way to answer as it is shown to a model: what it gave on average, and what it cost, in words."""
 
     name: str
     quality: float

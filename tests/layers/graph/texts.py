@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ragways.core.types import Document
 from ragways.corpus.source import LoadOptions
 from ragways.corpus.structure import Chunking, structure
-from ragways.corpus.wikitext import page
+from ragways.corpus.wiki.pages import page
 from ragways.store.source import Source
 
 CHUNKING = Chunking(1000, 0)

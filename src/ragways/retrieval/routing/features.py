@@ -19,7 +19,7 @@ from ragways.index.diagnosis import Diagnosis, known_diagnosis
 from ragways.index.open import Index
 from ragways.layers.protocols import sureness
 from ragways.reading.question_type import TYPES, question_type
-from ragways.reading.questions import Form, asked
+from ragways.reading.questions import Form, parse_question
 from ragways.reading.sufficiency import names_in, structure
 from ragways.reading.windows import content_stems
 from ragways.retrieval.resources import Resources
@@ -135,7 +135,7 @@ _DATES: Final = 100_000
 def question_features(use: Resources, question: str) -> Features:
     """Of the question's own words, and of what in it the index knows."""
     text, index = question[:LONGEST], use.index
-    form, names = asked(text), list(_names(text))
+    form, names = parse_question(text), list(_names(text))
     content, nested = structure(text)
     dates = [date.iso for _, _, date in find_dates(text)]
     known = index.once(_dates) if dates else frozenset()

@@ -35,7 +35,7 @@ Resolve = Callable[[str, int], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came back. `url` is where redirects led; a status of 304 has no data."""
+    """A response. `url` is where redirects led; a status of 304 has no data."""
 
     url: str
     status: int
@@ -45,11 +45,11 @@ class Fetched:
 
 def look_up(host: str, port: int) -> list[str]:
     """Every address of a host."""
-    return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    return [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 def check_url(url: str) -> str:
-    """The URL without its fragment; an error where it is not one that may be asked for."""
+    """The URL without its fragment. Raises LoadError where it is no http(s) address or holds a password."""
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and url.isprintable()
@@ -66,20 +66,20 @@ def check_url(url: str) -> str:
 
 def is_public(address: str) -> bool:
     """Whether this is an address of the internet, and not one that only wraps another that is not."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
-        if found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
-    if any(found in network for network in _SPECIAL):
+    if any(ip in network for network in _SPECIAL):
         return False
-    return found.is_global and not found.is_multicast and not found.is_reserved and not found.is_unspecified
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved and not ip.is_unspecified
 
 
 class _PinnedTransport(httpx2.HTTPTransport):
-    """Connects to an address that was checked. No connection is used twice: it is the host's that it was made for."""
+    """Connects to an address that was checked. No connection is used twice: hosts may share an address."""
 
     def __init__(self, allowed: frozenset[str], resolve: Resolve) -> None:
         super().__init__(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
@@ -119,7 +119,7 @@ def _pinned(request: httpx2.Request, host: str, address: str) -> httpx2.Request:
 
 
 class PublicClient:
-    """Asks for one page after the other. Close it when all is read."""
+    """Fetches one page after the other. Close it at the end."""
 
     def __init__(
         self, *, allowed: frozenset[str] = frozenset(), timeout: float = 30.0, resolve: Resolve = look_up
@@ -131,7 +131,7 @@ class PublicClient:
             follow_redirects=False,
             timeout=timeout,
             headers={"user-agent": USER_AGENT, "accept-encoding": "identity"},
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # stores none
         )
 
     def close(self) -> None:
@@ -139,13 +139,13 @@ class PublicClient:
 
     def get(self, url: str, limit: int, headers: Mapping[str, str] | None = None) -> Fetched:
         """The page at this address, of at most so many bytes, after redirects on its own site."""
-        asked = url = check_url(url)
+        start = url = check_url(url)
         try:
             for _ in range(_REDIRECTS + 1):
                 with self._client.stream("GET", url, headers=dict(headers or {})) as response:
                     if response.status_code not in (301, 302, 303, 307, 308):
                         return Fetched(url, response.status_code, response.headers, self._body(response, limit))
-                    url = _redirected(asked, url, response.headers.get("location", ""))
+                    url = _redirected(start, url, response.headers.get("location", ""))
         except httpx2.TimeoutException as error:
             raise LoadError(f"does not answer within {self._timeout:g} s") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -165,7 +165,7 @@ class PublicClient:
         if coding in ("gzip", "x-gzip"):
             return unpacked(bytes(data), limit)
         if coding not in ("identity", ""):
-            raise LoadError(f"is packed as {coding[:20]}, which was not asked for")
+            raise LoadError(f"is packed as {coding[:20]}, which was not requested")
         return bytes(data)
 
 
@@ -180,13 +180,13 @@ def unpacked(data: bytes, limit: int) -> bytes:
     return whole
 
 
-def _redirected(asked: str, url: str, location: str) -> str:
+def _redirected(start: str, url: str, location: str) -> str:
     """Where a redirect leads, if that is the same site, no other port of it, and no step from https to http."""
     try:
         target = check_url(urljoin(url, location))
     except ValueError as error:
         raise LoadError("redirects to no address that can be read") from error
-    before, after = urlsplit(asked), urlsplit(target)
+    before, after = urlsplit(start), urlsplit(target)
     same = (before.hostname or "").removeprefix("www.") == (after.hostname or "").removeprefix("www.")
     same = same and after.port in (before.port, None, 443 if after.scheme == "https" else 80)
     if not same or (before.scheme, after.scheme) == ("https", "http"):

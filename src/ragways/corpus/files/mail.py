@@ -16,15 +16,14 @@ from ragways.core.errors import LoadError
 from ragways.core.text import normal_lines, one_line
 from ragways.core.types import Document
 from ragways.corpus.builder import UNTITLED, TextBuilder
-from ragways.corpus.html import html_document
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile, read_all
-from ragways.corpus.text import write_plain
+from ragways.corpus.web.html import html_document
 
 _MAX_PARTS = 200
 _HEADERS = {"from": "author", "to": "to", "cc": "cc", "date": "date"}
 _STUMBLES = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
 """What the library's parser of headers raises for some."""
-_SAID = re.compile(r"(?:On|Am|Le|El|Il|Op|Em|Den) .{5,300}(?::|wrote|schrieb|écrit)\s*:?$")
+_QUOTE_INTRO = re.compile(r"(?:On|Am|Le|El|Il|Op|Em|Den) .{5,300}(?::|wrote|schrieb|écrit)\s*:?$")
 _FORWARDED = re.compile(r"-{2,} ?(?:Original Message|Ursprüngliche Nachricht|Message d'origine) ?-{2,}$", re.IGNORECASE)
 
 
@@ -61,7 +60,7 @@ def _document(data: bytes, file: SourceFile, key: str, options: LoadOptions) -> 
     builder = TextBuilder(options.max_text)
     plain, page, attached = _parts(message)
     if plain:
-        _write_said(builder, plain)
+        _write_own(builder, plain)
     elif page:
         builder.append(html_document(page, SourceFile(Path(UNTITLED), key), options), levels=1)
     if attached:
@@ -107,13 +106,13 @@ def _decoded(part: EmailMessage) -> str:
         return data.decode("utf-8", "replace")  # a charset that is wrong or unknown
 
 
-def _write_said(builder: TextBuilder, text: str) -> None:
-    """What the writer says: without quoted lines, the line that announces them, and the signature."""
+def _write_own(builder: TextBuilder, text: str) -> None:
+    """Write a message without quoted lines, the line that announces them, and the signature."""
     own: list[str] = []
     for line in normal_lines(text):
         if line == "-- " or _FORWARDED.match(line.strip()):
             break
         if not line.startswith(">"):
-            own.append("" if _SAID.match(line.strip()) else line)
-    said = "\n".join(own)
-    write_plain(builder, said if said.strip() else text)
+            own.append("" if _QUOTE_INTRO.match(line.strip()) else line)
+    written = "\n".join(own)
+    builder.plain_text(written if written.strip() else text)

@@ -55,7 +55,7 @@ class _Line:
     """Of a heading."""
 
 
-def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+def load_pdf(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     data = read_all(file, options.max_bytes)
     try:
         pdf = pypdfium2.PdfDocument(data)
@@ -120,7 +120,7 @@ def _pages(pdf: pypdfium2.PdfDocument, limit: int) -> tuple[list[list[_Line]], i
 
 
 def _is_noise(text: str) -> bool:
-    """Whether these are codes of a font that does not tell its letters."""
+    """Whether these are codes of a font without a map to letters."""
     odd = sum(unicodedata.category(sign) in ("Cc", "Co") for sign in text if sign not in "\r\n\t\x02")
     return odd * 12 > len(text)
 
@@ -144,7 +144,7 @@ def _type_size(content: pypdfium2.PdfTextPage, place: int, height: float) -> flo
 
 
 def _notice_scans(file: SourceFile, options: LoadOptions, scanned: int, pages: Sequence[object]) -> None:
-    """Say what has no text: an error where no page has any."""
+    """Report pages without text; raises LoadError where no page has any."""
     cure = "run a text recognition over it first, for example: ocrmypdf FILE NEW_FILE"
     if not any(pages):
         what = f"is scanned: no text on {scanned:,} of {len(pages):,} pages" if scanned else "has no text layer"

@@ -6,11 +6,11 @@ import html
 import re
 
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.wikitemplates import TemplateCall, WikiSite, call_of, computes, pipe_trick, role, shown, text_of
-from ragways.corpus.wikitree import Item, WikiNode, is_blank, own_text, split
+from ragways.corpus.wiki.templates import TemplateCall, WikiSite, call_of, computes, pipe_trick, role, shown, text_of
+from ragways.corpus.wiki.tree import Item, WikiNode, is_blank, own_text, split
 
 _INLINE = re.compile(
-    r"\x02(?P<kept>\d{1,9})\x03"
+    r"\x02(?P<raw>\d{1,9})\x03"
     r"|&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
     r"|</?(?P<tag>[A-Za-z][A-Za-z0-9]{0,20})(?:[\s/][^<>]{0,1000})?>"
     r"|\[(?:https?:|ftp:|mailto:|//)(?P<url>[^\s\]\x02]*)"
@@ -37,11 +37,11 @@ _LOOKS = re.compile(r"(?:^|\s)(?:alt|upright)\d*$|^(?:image|map|logo|flag|photo|
 class Renderer:
     """Holds what a page gives besides its text: its categories."""
 
-    def __init__(self, builder: TextBuilder, site: WikiSite, kept: list[str]) -> None:
+    def __init__(self, builder: TextBuilder, site: WikiSite, raw: list[str]) -> None:
         self.builder = builder
         self.categories: dict[str, None] = {}
         self._site = site
-        self._kept = kept
+        self._raw = raw
         self._outside = 0  # open [http://… brackets
         self._commas = False
         self._dropped = False
@@ -144,8 +144,8 @@ class Renderer:
 
     def _special(self, match: re.Match[str], following: str) -> None:
         mark = match.group()
-        if match["kept"] is not None:
-            self.builder.text(html.unescape(self._kept[int(match["kept"])]))
+        if match["raw"] is not None:
+            self.builder.text(html.unescape(self._raw[int(match["raw"])]))
         elif mark[0] == "&":
             self.builder.text(html.unescape(mark))
         elif match["tag"] is not None:

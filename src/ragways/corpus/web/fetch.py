@@ -1,8 +1,8 @@
 """Pages of web sites as files: what `--url` names is fetched into a folder, and read from there by the loaders.
 
-An address is a page whose links below its own folder are followed to a depth, or a sitemap. Pages are kept with what
-the server said of their version, so that the next run asks only whether they changed. Nothing here runs unless a user
-names an address. Which addresses may be connected to is decided in `public_http.py`.
+An address is a page whose links below its own folder are followed to a depth, or a sitemap. Pages are stored with the
+version that the server reported (`ETag`, `Last-Modified`), so that the next run fetches only pages that changed.
+Nothing here runs unless a user names an address. `http.py` decides which addresses may be connected to.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from urllib.robotparser import RobotFileParser
 
 from ragways.core.errors import LoadError, UsageError
 from ragways.corpus.load import loader_of
-from ragways.corpus.public_http import Fetched, PublicClient, check_url, unpacked
 from ragways.corpus.source import Skipped, SourceFile, WebSource
+from ragways.corpus.web.http import Fetched, PublicClient, check_url, unpacked
 
 _LINK = re.compile(
     r"<a\s[^<>]{0,2000}?\bhref\s{0,9}=\s{0,9}(\"[^\"<>]{1,2000}\"|'[^'<>]{1,2000}'|[^\s\"'<>]{1,2000})", re.I
@@ -33,7 +33,7 @@ _LINK = re.compile(
 _MAX_SITEMAPS = 100
 _MAX_DELAY = 10.0
 _ROBOT = "ragways"
-"""What robots.txt may call us."""
+"""The name of this program in robots.txt."""
 _LINKS = 5_000
 _GONE = (404, 410)
 _SUFFIXES = {
@@ -41,12 +41,12 @@ _SUFFIXES = {
     "application/pdf": ".pdf", "text/plain": ".txt",
 }  # fmt: skip
 _BY_NAME = ("text/plain", "application/octet-stream", "binary/octet-stream", "")
-"""Types that say less than the end of the address does."""
+"""Types that are less specific than the end of the address."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What is known of a page that is kept: how to ask whether it changed, and what it was."""
+class _StoredPage:
+    """A fetched page: its address and file, the version that the server reported, and a hash of its bytes."""
 
     url: str
     root: str
@@ -66,27 +66,30 @@ class FetchedPages:
     roots: list[str] = field(default_factory=list)
     """The addresses that were named."""
     unchanged: int = 0
-    """Pages of which the server said that they are what is kept."""
+    """Stored pages that have not changed on the server."""
 
 
 def fetch_pages(
     source: WebSource,
     folder: Path,
     client: PublicClient | None = None,
-    told: Callable[[int, str], None] = lambda *_: None,
+    on_page: Callable[[int, str], None] = lambda *_: None,
 ) -> FetchedPages:
-    """Bring the pages of all addresses into the folder. A page that cannot be read now stays as it was."""
+    """Fetch the pages of all addresses into the folder. A page that cannot be read now stays as it was.
+
+    `on_page` is called before each page, with the number of pages so far and its address.
+    """
     pages = FetchedPages()
-    made = client or PublicClient(allowed=source.allow_private, timeout=source.timeout)
-    with closing(made):
+    opened = client or PublicClient(allowed=source.allow_private, timeout=source.timeout)
+    with closing(opened):
         for url in list(map(_named, source.urls)):
             pages.roots.append(url)
-            _Site(source, url, made, _PageFolder(folder), pages, told).read()
+            _Site(source, url, opened, _PageFolder(folder), pages, on_page).read()
     return pages
 
 
 def _named(url: str) -> str:
-    """An address that the user named, checked before any is asked for."""
+    """An address that the user named, checked before the first request."""
     try:
         return check_url(url)
     except LoadError as error:
@@ -94,35 +97,35 @@ def _named(url: str) -> str:
 
 
 class _PageFolder:
-    """Pages on the disk: a file each, and beside it what is known of it."""
+    """Pages on the disk: a file each, and a JSON note beside it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def kept(self, url: str) -> _Kept | None:
-        """What is known of a page, if its file is still what was written."""
+    def stored(self, url: str) -> _StoredPage | None:
+        """The stored page of this address; None if there is none or its file was changed."""
         with suppress(OSError, ValueError, TypeError):
-            kept = _Kept(**json.loads(self._note(url).read_text(encoding="utf-8")))
-            if kept.url == url and _digest(self.path(kept).read_bytes()) == kept.digest:
-                return kept
+            stored = _StoredPage(**json.loads(self._note(url).read_text(encoding="utf-8")))
+            if stored.url == url and _digest(self.path(stored).read_bytes()) == stored.digest:
+                return stored
         return None
 
-    def all_of(self, root: str) -> Iterator[_Kept]:
+    def all_of(self, root: str) -> Iterator[_StoredPage]:
         for note in sorted(self._folder.glob("*.json")):
             with suppress(OSError, ValueError, TypeError):
-                kept = _Kept(**json.loads(note.read_text(encoding="utf-8")))
-                if kept.root == root and self.kept(kept.url) is not None:
-                    yield kept
+                stored = _StoredPage(**json.loads(note.read_text(encoding="utf-8")))
+                if stored.root == root and self.stored(stored.url) is not None:
+                    yield stored
 
-    def path(self, kept: _Kept) -> Path:
-        return self._folder / Path(kept.file).name
+    def path(self, stored: _StoredPage) -> Path:
+        return self._folder / Path(stored.file).name
 
-    def put(self, kept: _Kept, data: bytes | None) -> None:
-        """Write the page, unless it is what is there, and the note after it."""
+    def put(self, stored: _StoredPage, data: bytes | None) -> None:
+        """Write the page's bytes, where they differ from those on the disk, and then its note."""
         self._folder.mkdir(parents=True, exist_ok=True)
         if data is not None:
-            _write(self.path(kept), data)
-        _write(self._note(kept.url), json.dumps(asdict(kept)).encode())
+            _write(self.path(stored), data)
+        _write(self._note(stored.url), json.dumps(asdict(stored)).encode())
 
     def _note(self, url: str) -> Path:
         return self._folder / f"{_name(url)}.json"
@@ -138,7 +141,7 @@ def forget_pages(folder: Path, wanted: Collection[str]) -> None:
 
 
 class _Site:
-    """One address that was named: which pages it leads to, asked for one by one."""
+    """One address that the user named: the pages that it leads to, fetched one by one."""
 
     def __init__(
         self,
@@ -147,13 +150,13 @@ class _Site:
         client: PublicClient,
         folder: _PageFolder,
         pages: FetchedPages,
-        told: Callable[[int, str], None],
+        on_page: Callable[[int, str], None],
     ) -> None:
         self._source, self._root, self._client, self._folder, self._pages = source, root, client, folder, pages
-        self._told = told
+        self._on_page = on_page
         self._robots = RobotFileParser()
         self._delay = source.delay
-        self._asked = 0.0
+        self._last_request = 0.0
         self._ends = time.monotonic() + source.max_seconds
         self._seen: set[str] = set()
         self._keys: set[str] = {file.key for _, file in pages.files}
@@ -179,83 +182,83 @@ class _Site:
             if depth < self._source.depth:
                 pending.extend((link, depth + 1) for link in links if link not in self._seen)
         if not self._whole:
-            self._keep_unseen()
+            self._add_unseen()
 
     def _page(self, url: str) -> list[str]:
-        """Bring one page, and give the links on it."""
+        """Fetch one page and return the links on it."""
         if not self._robots.can_fetch(_ROBOT, url):
             self._pages.skipped.append(Skipped(url, "robots.txt does not allow it"))
             return []
-        kept = self._folder.kept(url)
-        asking = {"if-none-match": kept.etag, "if-modified-since": kept.modified} if kept else {}
-        self._told(self._count, url)
+        stored = self._folder.stored(url)
+        conditions = {"if-none-match": stored.etag, "if-modified-since": stored.modified} if stored else {}
+        self._on_page(self._count, url)
         try:
-            found = self._ask(url, {name: value for name, value in asking.items() if value})
-            if found.status in _GONE:
+            response = self._get(url, {name: value for name, value in conditions.items() if value})
+            if response.status in _GONE:
                 if url == self._root:
-                    raise LoadError(f"is not there (status {found.status})", "check the address")
+                    raise LoadError(f"is not there (status {response.status})", "check the address")
                 return []
-            if found.status == 304 and kept is not None:
-                data = self._folder.path(kept).read_bytes()
+            if response.status == 304 and stored is not None:
+                data = self._folder.path(stored).read_bytes()
                 self._pages.unchanged += 1
-            elif found.status == 200 and not self._robots.can_fetch(_ROBOT, found.url):
-                self._pages.skipped.append(Skipped(url, f"robots.txt does not allow {found.url}, where it leads"))
+            elif response.status == 200 and not self._robots.can_fetch(_ROBOT, response.url):
+                self._pages.skipped.append(Skipped(url, f"robots.txt does not allow {response.url}, where it leads"))
                 return []
-            elif found.status == 200:
-                kept, data = self._keep(found), found.data
+            elif response.status == 200:
+                stored, data = self._store(response), response.data
             else:
-                raise LoadError(f"answers with status {found.status}")
+                raise LoadError(f"answers with status {response.status}")
         except LoadError as error:
             self._fail(url, ": ".join(filter(None, (error.message, error.cure))))
             return []
-        if kept is None:
+        if stored is None:
             return []
         self._count += 1
-        if kept.url not in self._keys:
-            self._keys.add(kept.url)
-            self._pages.files.append((self._root, SourceFile(self._folder.path(kept), kept.url)))
-        return self._links(kept.url, data) if kept.file.endswith(".html") else []
+        if stored.url not in self._keys:
+            self._keys.add(stored.url)
+            self._pages.files.append((self._root, SourceFile(self._folder.path(stored), stored.url)))
+        return self._links(stored.url, data) if stored.file.endswith(".html") else []
 
-    def _keep(self, found: Fetched) -> _Kept | None:
-        suffix = _suffix(found)
+    def _store(self, response: Fetched) -> _StoredPage | None:
+        suffix = _suffix(response)
         if not suffix:
             self._pages.skipped.append(
-                Skipped(found.url, f"no loader for {found.headers.get('content-type', '')[:60]}")
+                Skipped(response.url, f"no loader for {response.headers.get('content-type', '')[:60]}")
             )
             return None
-        before, digest = self._folder.kept(found.url), _digest(found.data)
-        etag, modified = (_sendable(found.headers.get(name, "")) for name in ("etag", "last-modified"))
-        kept = _Kept(found.url, self._root, _name(found.url) + suffix, etag, modified, digest)
-        same = before is not None and (before.digest, before.file) == (digest, kept.file)
-        self._folder.put(kept, None if same else found.data)
-        return kept
+        before, digest = self._folder.stored(response.url), _digest(response.data)
+        etag, modified = (_sendable(response.headers.get(name, "")) for name in ("etag", "last-modified"))
+        stored = _StoredPage(response.url, self._root, _name(response.url) + suffix, etag, modified, digest)
+        same = before is not None and (before.digest, before.file) == (digest, stored.file)
+        self._folder.put(stored, None if same else response.data)
+        return stored
 
-    def _keep_unseen(self) -> None:
-        """Where something failed, pages that were not reached are no less there than before."""
-        for kept in self._folder.all_of(self._root):
-            if kept.url not in self._keys and kept.url not in self._seen:
-                self._keys.add(kept.url)
-                self._pages.files.append((self._root, SourceFile(self._folder.path(kept), kept.url)))
+    def _add_unseen(self) -> None:
+        """After a failure, stored pages that this run did not reach stay in the corpus."""
+        for stored in self._folder.all_of(self._root):
+            if stored.url not in self._keys and stored.url not in self._seen:
+                self._keys.add(stored.url)
+                self._pages.files.append((self._root, SourceFile(self._folder.path(stored), stored.url)))
 
     def _fail(self, url: str, why: str) -> None:
         self._whole = False
         self._pages.failed.append(Skipped(url, why))
 
-    def _ask(self, url: str, headers: dict[str, str] | None = None) -> Fetched:
+    def _get(self, url: str, headers: dict[str, str] | None = None) -> Fetched:
         """One request, after waiting for its turn."""
-        wait = self._asked + self._delay - time.monotonic()
+        wait = self._last_request + self._delay - time.monotonic()
         if wait > 0:
             time.sleep(wait)
-        self._asked = time.monotonic()
+        self._last_request = time.monotonic()
         return self._client.get(url, self._source.max_bytes, headers)
 
     def _read_robots(self) -> None:
         try:
-            found = self._ask(urljoin(self._root, "/robots.txt"))
+            response = self._get(urljoin(self._root, "/robots.txt"))
         except LoadError:
-            found = Fetched(self._root, 404, {}, b"")  # whoever cannot be reached is told so by its pages
-        rules = found.data[: 500 * 1024].decode("utf-8", "replace").splitlines() if found.status == 200 else []
-        if found.status >= 500 or found.status in (401, 403):
+            response = Fetched(self._root, 404, {}, b"")  # its pages report that the site cannot be reached
+        rules = response.data[: 500 * 1024].decode("utf-8", "replace").splitlines() if response.status == 200 else []
+        if response.status >= 500 or response.status in (401, 403):
             rules = ["User-agent: *", "Disallow: /"]
         self._robots.parse(filter(_is_rule, rules))
         self._delay = max(self._delay, min(int(_MAX_DELAY), int(self._robots.crawl_delay(_ROBOT) or 0)))
@@ -263,15 +266,15 @@ class _Site:
     def _links(self, url: str, data: bytes) -> list[str]:
         """Addresses on a page that lie below the folder of the address that was named.
 
-        Found by a pattern: a parser of web pages runs only in the child process that reads them.
+        They are matched by a pattern: a parser of web pages runs only in the child process that reads them.
         """
-        found: dict[str, None] = {}
+        links: dict[str, None] = {}
         for match in islice(_LINK.finditer(data.decode("utf-8", "replace")), _LINKS):
             with suppress(LoadError, ValueError):
                 link = check_url(urljoin(url, unescape(match[1].strip("\"'")).strip()))
                 if self._is_below(link):
-                    found[link] = None
-        return list(found)
+                    links[link] = None
+        return list(links)
 
     def _is_below(self, link: str) -> bool:
         there, here = urlsplit(link), urlsplit(self._root)
@@ -290,10 +293,10 @@ class _Site:
             url = pending.popleft()
             read += 1
             try:
-                found = self._ask(url)
-                if found.status != 200:
-                    raise LoadError(f"answers with status {found.status}")
-                nested, listed = _sitemap(found, self._source.max_bytes)
+                response = self._get(url)
+                if response.status != 200:
+                    raise LoadError(f"answers with status {response.status}")
+                nested, listed = _sitemap(response, self._source.max_bytes)
             except LoadError as error:
                 self._fail(url, error.message)
                 continue
@@ -303,12 +306,12 @@ class _Site:
         return list(pages)
 
 
-def _sitemap(found: Fetched, limit: int) -> tuple[list[str], list[str]]:
+def _sitemap(response: Fetched, limit: int) -> tuple[list[str], list[str]]:
     """Addresses of further sitemaps, and of pages."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
 
-    data = unpacked(found.data, limit) if found.data[:2] == b"\x1f\x8b" else found.data
+    data = unpacked(response.data, limit) if response.data[:2] == b"\x1f\x8b" else response.data
     try:
         tree = fromstring(data)
     except (ParseError, DefusedXmlException, ValueError) as error:
@@ -333,7 +336,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _sendable(header: str) -> str:
-    """A header of the server that may be sent back to it; what is too long or not plain is not kept."""
+    """A header of the server that may be sent back to it; empty where it is too long or not plain ASCII."""
     return header if len(header) <= 300 and header.isascii() and header.isprintable() else ""
 
 
@@ -341,10 +344,10 @@ def _is_sitemap(url: str) -> bool:
     return urlsplit(url).path.lower().endswith((".xml", ".xml.gz"))
 
 
-def _suffix(found: Fetched) -> str:
-    """The end of the file's name, by which its loader is chosen; nothing where none reads such a page."""
-    kind = found.headers.get("content-type", "").partition(";")[0].strip().lower()
-    named = os.path.splitext(urlsplit(found.url).path)[1].lower()
+def _suffix(response: Fetched) -> str:
+    """The suffix of the stored file, which chooses its loader; empty where no loader reads such a page."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    named = os.path.splitext(urlsplit(response.url).path)[1].lower()
     if kind in _BY_NAME and named and loader_of(f"page{named}") is not None:
         return named
     return _SUFFIXES.get(kind, "")
@@ -359,7 +362,7 @@ def _digest(data: bytes) -> str:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Under a name of its own first: a killed run leaves no half page."""
+    """Write to a draft first, so that a killed run leaves no half page."""
     draft = path.with_name(f"{path.name}.draft")
     draft.write_bytes(data)
     draft.replace(path)

@@ -17,7 +17,6 @@ from ragways.core.text import normal_lines, one_line
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.source import LoadOptions, SourceFile, read_text
-from ragways.corpus.text import write_plain
 
 _MAX_DEPTH = 100
 _MAX_VALUE = 5_000
@@ -30,7 +29,7 @@ def load_yaml(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = read_text(file, options.max_bytes)
     builder = TextBuilder(options.max_text)
     if len(source) > _LONG:
-        write_plain(builder, source)
+        builder.plain_text(source)
     else:
         lines = _Keyed(builder)
         try:
@@ -85,9 +84,7 @@ class _Keyed:
             path = self._path(True)
         if len(self._open) == 1 and self._open[0][1]:
             self.builder.at(line=line)
-            mark = self.builder.block()
-            self.builder.text(path)
-            self.builder.heading(mark, 2)
+            self.builder.titled(path, 2)
         self._open.append((one_line(path, 300), mapping))
         self._keys.append(None)
         self._counts.append(0)
@@ -123,7 +120,7 @@ def load_toml(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
 
 
 def _toml(lines: _Keyed, value: Any) -> None:  # noqa: ANN401 - any value of TOML
-    """tomllib keeps no lines, so none are told."""
+    """Write a value. Line numbers are unknown: tomllib does not give them."""
     if isinstance(value, dict):
         lines.open(True, 0)
         for key, inner in value.items():

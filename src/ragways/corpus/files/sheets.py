@@ -17,8 +17,8 @@ from defusedxml.ElementTree import iterparse
 from ragways.core.errors import LoadError
 from ragways.core.text import one_line
 from ragways.core.types import Document
-from ragways.corpus.archive import Archive, beside, local, tree
 from ragways.corpus.builder import TextBuilder
+from ragways.corpus.files.office import RELATION, Archive, beside, local, tree
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile, read_all, read_text
 
 if TYPE_CHECKING:
@@ -126,7 +126,6 @@ def _line(headers: list[str], cells: list[str]) -> str:
 
 _DAY = timedelta(days=1)
 _DATE_STYLES = frozenset((*range(14, 23), 27, 28, 29, 30, 31, 34, 35, 36, *range(45, 48), *range(50, 59)))
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
 
 def load_workbook(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
@@ -145,11 +144,9 @@ def load_workbook(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
                 began = datetime(1904, 1, 1)
             data = None
             if local(element) == "sheet":
-                data = archive.part(beside("xl/workbook.xml", targets.get(element.get(f"{_R}id", ""), "")))
+                data = archive.part(beside("xl/workbook.xml", targets.get(element.get(RELATION, ""), "")))
             if data is not None:
-                mark = builder.block()
-                builder.text(element.get("name", ""))
-                builder.heading(mark, 2)
+                builder.titled(element.get("name", ""), 2)
                 _write(builder, _sheet_rows(data, strings, dates, began), file, options, f"#{element.get('name', '')}")
     yield builder.document(file.key, facts.pop("title", "") or file.stem, "xlsx", facts)
 

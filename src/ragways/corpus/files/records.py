@@ -25,7 +25,6 @@ from ragways.corpus.source import (
     opened,
     read_all,
 )  # fmt: skip
-from ragways.corpus.text import write_plain
 
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _MOST_BROKEN = 100
@@ -62,7 +61,7 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
         found = True
         builder = TextBuilder(options.max_text)
         builder.at(line=row.line)
-        write_plain(builder, text)
+        builder.plain_text(text)
         title = _short(_first(row.record, options.fields.title), 300) or _own_id(row.record, options.fields)
         title = title or f"{file.stem} {row.ordinal}"
         yield builder.document(f"{file.key}#{name}", title, "json", _facts(row.record, options.fields))
@@ -125,8 +124,8 @@ def _rows(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
 
 
 def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
-    """An object a line. Read one by one, so a file of any length needs the memory of one line. Broken lines are told of
-    when all others are read; where many are, or the first, this is no file of records.
+    """An object a line. Read one by one, so a file of any length needs the memory of one line. Broken lines are
+    reported after all others; where many are, or the first, this is no file of records.
     """
     broken: list[LoadError] = []
     known = options.records.known if options.records is not None else None
@@ -161,7 +160,7 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
 
 
 def _hash_of_line(seed: hashlib.blake2b, ordinal: int, number: int, line: bytes) -> bytes:
-    """Of all that a record's document is made of: a document has the number of its line, and may be called by it."""
+    """A hash of all that shapes a record's document: its line, its number, and its ordinal, which may be its name."""
     hash = seed.copy()
     hash.update(b"%d %d " % (ordinal, number))
     hash.update(line.rstrip(b"\r\n"))
@@ -239,8 +238,8 @@ def _field_lines(path: str, value: object, depth: int = 0) -> Iterator[str]:
                 yield from _field_lines(f"{path}[{number}]", inner, depth + 1)
     elif value not in (None, "", []):
         plain = value if isinstance(value, list) else [value]
-        said = ", ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in plain)
-        yield f"{one_line(path, 300)}: {one_line(said, _LONGEST)}"
+        values = ", ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in plain)
+        yield f"{one_line(path, 300)}: {one_line(values, _LONGEST)}"
 
 
 def _only_list(value: Record, fields: Fields) -> object:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -16,9 +16,9 @@ from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.source import Bounded, LoadOptions, Skipped, SourceFile, opened, read_text
-from ragways.corpus.wikirender import Renderer
-from ragways.corpus.wikitemplates import WikiSite, title_of
-from ragways.corpus.wikitree import parse, prepare
+from ragways.corpus.wiki.render import Renderer
+from ragways.corpus.wiki.templates import WikiSite, title_of
+from ragways.corpus.wiki.tree import parse, prepare
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -45,7 +45,7 @@ def page(
     site: WikiSite | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Document:
-    """The document of one page. Of a page beyond the limit the beginning is read, and the metadata says so."""
+    """The document of one page. Of a page above `max_page` the beginning is read, and the metadata reports it."""
     site = site or WikiSite()
     facts = dict(metadata or {})
     builder = TextBuilder(options.max_text)
@@ -55,8 +55,8 @@ def page(
     if len(source) > options.max_page:
         source = source[: options.max_page]
         facts["truncated"] = f"only the first {options.max_page:,} characters of markup were read"
-    text, kept = prepare(source)
-    renderer = Renderer(builder, site, kept)
+    text, raw = prepare(source)
+    renderer = Renderer(builder, site, raw)
     renderer.page(parse(text))
     if renderer.categories:
         facts["category"] = "; ".join(renderer.categories)
@@ -65,6 +65,7 @@ def page(
 
 # Dumps
 
+_MAX_DEPTH = 100
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -81,37 +82,34 @@ class _Page:
     text: str = ""
 
 
-@dataclass(slots=True)
-class _State:
-    site: WikiSite = field(default_factory=WikiSite)
-    page: _Page = field(default_factory=_Page)
-    path: list[str] = field(default_factory=list)
+_PAGE_FIELDS = {"title": "title", "id": "id", "ns": "space"}
+_REVISION_FIELDS = {"timestamp": "stamp", "model": "model", "text": "text"}
 
 
 def load_dump(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     used: set[str] = set()
-    for ordinal, (found, site) in enumerate(_pages(file, options), start=1):
-        if found.space != "0" or not found.title:
+    for ordinal, (entry, site) in enumerate(_pages(file, options), start=1):
+        if entry.space != "0" or not entry.title:
             continue
-        name = found.title
+        name = entry.title
         while name in used:
-            name = f"{found.title}#{ordinal}"
+            name = f"{entry.title}#{ordinal}"
             ordinal += 1  # noqa: PLW2901 - only to find a free name
         used.add(name)
         try:
-            yield _document(found, f"{file.key}#{name}", site, options)
+            yield _document(entry, f"{file.key}#{name}", site, options)
         except LoadError as error:
             options.notice(Skipped(f"{file.key}#{name}", error.message))
 
 
-def _document(found: _Page, key: str, site: WikiSite, options: LoadOptions) -> Document:
-    metadata = {**site.metadata, "page": found.id, "date": iso_date(found.stamp)}
+def _document(entry: _Page, key: str, site: WikiSite, options: LoadOptions) -> Document:
+    metadata = {**site.metadata, "page": entry.id, "date": iso_date(entry.stamp)}
     if site.base:
-        metadata["url"] = site.base + quote(found.title.replace(" ", "_"), safe="/:(),'!*@")
-    if found.model != "wikitext":
-        raise LoadError(f"holds {found.model[:40]}, not wikitext")
-    document = page(found.text, key, found.title, options, site=site, metadata=metadata)
-    target = title_of(found.redirect, site)
+        metadata["url"] = site.base + quote(entry.title.replace(" ", "_"), safe="/:(),'!*@")
+    if entry.model not in ("wikitext", ""):
+        raise LoadError(f"holds {entry.model[:40]}, not wikitext")
+    document = page(entry.text, key, entry.title, options, site=site, metadata=metadata)
+    target = title_of(entry.redirect, site)
     if target and not document.redirect:
         document = replace(document, redirect=target, text="", headings=(), links=(), infoboxes=())
     return document
@@ -122,72 +120,70 @@ def _pages(file: SourceFile, options: LoadOptions) -> Iterator[tuple[_Page, Wiki
 
     with opened(file) as raw:
         stream = Bounded(raw, options.max_stream, options.max_record)
-        state = _State()
+        page, site, depth = _Page(), WikiSite(), 0
         root: Element | None = None
         for event, element in iterparse(stream, ("start", "end"), forbid_dtd=True):
-            name = element.tag.rpartition("}")[2]
+            name = _local(element)
             if event == "start":
                 if root is None:
-                    root = element
-                    _check(element, name, state)
-                state.path.append(name)
-                if len(state.path) > 100:
+                    root, site = element, _site(element, name)
+                depth += 1
+                if depth > _MAX_DEPTH:
                     raise LoadError("is nested too deep")
                 continue
-            state.path.pop()
-            _take(element, name, state)
-            if name in ("page", "revision", "siteinfo"):
-                element.clear()
-                stream.reset()
+            depth -= 1
+            if name == "siteinfo":
+                site = _described(site, element)
+            elif name == "revision":
+                _read(element, page, _REVISION_FIELDS)
+            elif name == "page":
+                _read(element, page, _PAGE_FIELDS)
+            else:
+                continue
+            element.clear()
+            stream.reset()
             if name == "page" and root is not None:
                 root.clear()
-                yield state.page, state.site
-                state.page = _Page()
+                yield page, site
+                page = _Page()
 
 
-def _check(root: Element, name: str, state: _State) -> None:
+def _local(element: Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _site(root: Element, name: str) -> WikiSite:
     if name != "mediawiki":
         raise LoadError(f"is XML, but no MediaWiki export (it begins with <{name[:40]}>)")
     language = root.get(_XML_LANGUAGE, "")
-    state.site = replace(state.site, metadata={"language": language} if language else {})
+    return WikiSite(metadata={"language": language} if language else {})
 
 
-def _take(element: Element, name: str, state: _State) -> None:
-    """Keep what an element says, by the element it stands in."""
-    parent = state.path[-1] if state.path else ""
-    text = element.text or ""
-    if parent == "page":
-        if name in ("title", "id"):
-            setattr(state.page, name, text.strip())
-        elif name == "ns":
-            state.page.space = text.strip()
+def _read(element: Element, page: _Page, fields: Mapping[str, str]) -> None:
+    """Set the fields of a page from the elements of these names."""
+    for child in element:
+        name, text = _local(child), child.text or ""
+        if name in fields:
+            setattr(page, fields[name], text if name == "text" else text.strip())
         elif name == "redirect":
-            state.page.redirect = element.get("title", "")
-    elif parent == "revision":
-        if name == "timestamp":
-            state.page.stamp = text.strip()
-        elif name == "text":
-            state.page.text = text
-        elif name == "model":
-            state.page.model = text.strip() or "wikitext"
-    elif parent in ("siteinfo", "namespaces"):
-        _learn(element, name, text.strip(), state)
+            page.redirect = child.get("title", "")
 
 
-def _learn(element: Element, name: str, text: str, state: _State) -> None:
-    """What the dump says of its wiki."""
-    site = state.site
-    if name == "sitename":
-        state.site = replace(site, metadata={**site.metadata, "source": text})
-    elif name == "base" and text.startswith("http"):
-        state.site = replace(site, base=text.rpartition("/")[0] + "/")
-    elif name == "case":
-        state.site = replace(site, capital=text != "case-sensitive")
-    elif name == "namespace" and text and element.get("key") != "0":
+def _described(site: WikiSite, siteinfo: Element) -> WikiSite:
+    """The wiki with its name, address and namespaces, as the dump describes it."""
+    for element in siteinfo.iter():
+        name, text, key = _local(element), (element.text or "").strip(), element.get("key")
         space = frozenset((text.casefold(),))
-        if element.get("key") == "6":
-            state.site = replace(site, files=site.files | space)
-        elif element.get("key") == "14":
-            state.site = replace(site, categories=site.categories | space)
-        else:
-            state.site = replace(site, others=site.others | space)
+        if name == "sitename":
+            site = replace(site, metadata={**site.metadata, "source": text})
+        elif name == "base" and text.startswith("http"):
+            site = replace(site, base=text.rpartition("/")[0] + "/")
+        elif name == "case":
+            site = replace(site, capital=text != "case-sensitive")
+        elif name == "namespace" and text and key == "6":
+            site = replace(site, files=site.files | space)
+        elif name == "namespace" and text and key == "14":
+            site = replace(site, categories=site.categories | space)
+        elif name == "namespace" and text and key != "0":
+            site = replace(site, others=site.others | space)
+    return site

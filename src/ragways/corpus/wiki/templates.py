@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
 
-from ragways.corpus.wikitree import Item, WikiNode, own_text, split
+from ragways.corpus.wiki.tree import Item, WikiNode, own_text, split
 
 # What stands between [[ and ]]: which article it leads to, or that it is a picture, a category or another wiki
 
@@ -41,7 +41,7 @@ Role = Literal["article", "text", "file", "category", "language"]
 
 @dataclass(frozen=True, slots=True)
 class WikiSite:
-    """What a dump says of its wiki: its own names of namespaces, and whether titles begin with a capital."""
+    """Settings of a wiki, from its dump: its own names of namespaces, and whether titles begin with a capital."""
 
     files: frozenset[str] = FILES
     categories: frozenset[str] = CATEGORIES

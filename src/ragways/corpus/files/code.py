@@ -1,7 +1,7 @@
 """Source code, by symbols: each class, function and method is a section with its qualified name (`Store.put`), the
 comment before it and its code as it stands. What stands outside them comes first, with imports cut short.
 
-One table tells for each language its grammar (tree-sitter) and which nodes are symbols; everything else is common.
+One table has for each language its grammar (tree-sitter) and which nodes are symbols; everything else is common.
 Nested functions stay in the code of the one they belong to. A file that is too large to be parsed is read as lines.
 """
 
@@ -118,7 +118,7 @@ class _Symbol:
     members: list[_Symbol] = field(default_factory=list)
 
 
-def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+def load_code(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = read_text(file, options.max_bytes)
     name = _SUFFIXES[file.path.suffix.lower()]
     lines = list(normal_lines(source.removeprefix("\ufeff")))
@@ -220,9 +220,7 @@ def _write(builder: TextBuilder, lines: list[str], symbol: _Symbol, imports: set
     """A heading, the symbol's own lines, then its members. Groups are nested no deeper than they were found."""
     if symbol.name:
         builder.at(line=symbol.first + 1)
-        mark = builder.block()
-        builder.text(symbol.name)
-        builder.heading(mark, min(level, 6))
+        builder.titled(symbol.name, min(level, 6))
     own: list[int] = []
     here = symbol.first
     for member in symbol.members:

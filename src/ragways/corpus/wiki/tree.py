@@ -57,7 +57,7 @@ class _Parser:
                 self.add_closed()
                 return
             if kind == "link" and self.open[index].kind == "table":
-                break  # a stray ]] in a cell says nothing about what stands before the table
+                break  # a stray ]] in a cell cannot close a link that began before the table
         self.add(closer)
 
     def add_closed(self) -> None:
@@ -161,14 +161,14 @@ _FENCE = re.compile("[\x00-\x08\x0b-\x1f]")
 def prepare(source: str) -> tuple[str, list[str]]:
     """The text to parse, and the parts set aside: `\\x02N\\x03` stands for part N."""
     source = _FENCE.sub("", source.replace("\r\n", "\n").replace("\r", "\n"))
-    kept: list[str] = []
-    text = _set_aside(source, kept)
+    raw: list[str] = []
+    text = _set_aside(source, raw)
     text = _SOUND.sub(lambda match: "" if match[2] or not match[1] else "(", text)
     text = _TAG.sub(lambda match: match.group().replace("\n", " "), text)
-    return ("\n".join(map(_unquote, text.split("\n"))) if "''" in text else text), kept
+    return ("\n".join(map(_unquote, text.split("\n"))) if "''" in text else text), raw
 
 
-def _set_aside(source: str, kept: list[str]) -> str:
+def _set_aside(source: str, raw: list[str]) -> str:
     out: list[str] = []
     position = 0
     unclosed: set[str] = set()  # a tag that has no end further on is searched for only once
@@ -181,8 +181,8 @@ def _set_aside(source: str, kept: list[str]) -> str:
         start, end = _body(source, match, tag, unclosed)
         out.append(source[position : match.start()])
         if tag in _KEEP:
-            kept.append(source[match.end() : start])
-            out.append(f"\x02{len(kept) - 1}\x03")
+            raw.append(source[match.end() : start])
+            out.append(f"\x02{len(raw) - 1}\x03")
         position = end
     out.append(source[position:])
     return "".join(out)

@@ -1,22 +1,24 @@
-"""Markdown (.md, .markdown): front matter, headings, links between files, lists, tables and code."""
+"""Markdown (.md, .markdown), with front matter and the marks of site generators, and notebooks (.ipynb) of it."""
 
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ragways.core.dates import iso_date
-from ragways.core.text import clean
+from ragways.core.errors import LoadError
+from ragways.core.text import clean, normal_lines
 from ragways.core.types import Document
-from ragways.corpus.builder import Mark, TextBuilder
-from ragways.corpus.markdown_marks import plain_heading, plain_markdown
+from ragways.corpus.builder import UNTITLED, Mark, TextBuilder
 from ragways.corpus.source import LoadOptions, SourceFile, article_of, read_text
-from ragways.corpus.text import write_plain
 
 _LONG_INLINE = 100_000
 """A paragraph longer than this is taken as it stands: hostile marks cost up to 30 µs each."""
@@ -29,7 +31,7 @@ _BADGE = re.compile(r"badge|shields\.io|badgen\.net|travis-ci|coveralls|codecov"
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
 
 
-def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+def load_markdown(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = read_text(file, options.max_bytes)
     yield markdown_document(source, file, options, metadata)
 
@@ -37,7 +39,7 @@ def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
 def markdown_document(source: str, file: SourceFile, options: LoadOptions, metadata: dict[str, str]) -> Document:
     """Markdown as a document; without a title it has the file's name."""
     facts, body = front_matter(source)
-    writer = _Writer(TextBuilder(options.max_text), plain_heading(facts.pop("title", "")))
+    writer = _Writer(TextBuilder(options.max_text), _plain_heading(facts.pop("title", "")))
     writer.write(body, source.count("\n", 0, len(source) - len(body)))
     return writer.builder.document(file.key, writer.title or file.stem, "markdown", {**facts, **metadata})
 
@@ -53,7 +55,6 @@ class _Writer:
     def __init__(self, builder: TextBuilder, title: str) -> None:
         self.builder = builder
         self.title = title
-        self._lists = 0
         self._heading: Mark | None = None
         self._links: list[tuple[Mark, str]] = []
         self._tokens: list[Token] = []
@@ -64,12 +65,12 @@ class _Writer:
         """Write what stands below so many lines of front matter."""
         self._above = above
         if len(source) > _LONG_SOURCE or source.count("\n") + source.count("|") // 2 > _MANY_LINES:
-            write_plain(self.builder, source, line=above + 1)
+            self.builder.plain_text(source, line=above + 1)
             return
-        self._parser, self._tokens = _blocks(plain_markdown(source))
+        self._parser, self._tokens = _blocks(_plain_markdown(source))
         for heading, content in pairwise(self._tokens):
             if heading.type == "heading_open":
-                content.content = plain_heading(content.content)
+                content.content = _plain_heading(content.content)
         self._take_title()
         for token in self._tokens:
             self._block(token)
@@ -106,29 +107,23 @@ class _Writer:
             self.builder.unflat()
             self.builder.heading(self._heading, int(token.tag[1]))
         elif token.type in ("bullet_list_open", "ordered_list_open"):
-            self._break()
-            self._lists += 1
+            self.builder.separate()
+            self.builder.begin_list()
         elif token.type in ("bullet_list_close", "ordered_list_close"):
-            self._lists -= 1
-            self._break()
+            self.builder.end_list()
+            self.builder.separate()
         elif token.type in ("paragraph_open", "blockquote_open", "blockquote_close", "list_item_open"):
-            self._break()
+            self.builder.separate()
         elif token.type in ("fence", "code_block"):
             self.builder.preformatted(token.content, line=self._line + (token.type == "fence"))
         elif token.type == "html_block":
-            self._break()
+            self.builder.separate()
             if not token.content.lstrip().lower().startswith(("<style", "<script")):
                 self.builder.text(_without_tags(token.content))
 
     def _at(self, line: int) -> None:
         self._line = line
         self.builder.at(line=line)
-
-    def _break(self) -> None:
-        if self._lists:
-            self.builder.line()
-        else:
-            self.builder.paragraph()
 
     def _content(self, content: str) -> None:
         if len(content) > _LONG_INLINE:
@@ -229,3 +224,135 @@ def _plain(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
     return "" if value in ("|", ">", "null", "~") else value
+
+
+# Marks that site generators (MkDocs, Docusaurus, GitHub, MyST) add to Markdown, made plain line by line
+#
+# Admonitions and tabs become their label and their text; includes, attributes and ids of headings are removed. The
+# number of lines stays, so that line numbers stay true. Code is left as it is.
+
+_FENCE = re.compile(r"[ \t]{0,40}(`{3,}|~{3,})")
+_INDENTED = re.compile(r"([ \t]{0,40})(?:!!!|\?\?\?\+?|===[!+]?)[ \t]+(.{1,200})$")
+"""`!!! note "Title"`, `??? tip`, `=== "Tab"`: what belongs to it is indented by four."""
+_FENCED = re.compile(r"([ \t]{0,40})(?::{3,6}|/{3,6})[ \t]*\{?([A-Za-z][\w-]{0,40})(?![\w.])\}?[ \t]*(.{0,200})$")
+"""`:::tip Title`, `:::{note}`, `/// warning | Title`: what belongs to it stands before a line of the same sign."""
+_FENCED_END = re.compile(r"[ \t]{0,40}(?::{3,6}|/{3,6})[ \t]*$")
+_ALERT = re.compile(r"([ \t]{0,40}>[ \t]?)\[!(\w{1,20})\][+-]?[ \t]*(.{0,200})$")
+_UNREAD = re.compile(
+    r"[ \t]{0,40}(?:\{\*.{0,300}\*\}|\{!.{0,300}!\}|\{%.{0,300}%\}|\{\{[<%].{0,300}[%>]\}\}|\{:.{0,300}\}"
+    r"|-{1,4}8<-{1,4}.{0,300}|import [^'\"]{1,200} from ['\"].{1,200}['\"];?)[ \t]*$"
+)
+"""Includes, macros and attributes that stand alone on a line."""
+_ATTRIBUTES = re.compile(r"(?<=[)\]])\{[ \t]{0,4}(?::|[.#][\w-]+|[\w-]+=)[^{}]{0,200}\}")
+_ID = re.compile(r"[ \t]*\{:?[ \t]{0,4}[#.][^{}]{0,200}\}[ \t]*$")
+_HANDLE = re.compile(r"[ \t]*\[(?:¶|#|§|🔗|)\]\(#[^()\s]{0,200}\)[ \t]*$")
+_TITLE_IN_QUOTES = re.compile(r"(.{0,100}?)[ \t]*\"(.{0,200})\"[ \t]*$")
+_BARE = frozenset(("tab", "details", "detail", "tabs", "tab-item", "html"))
+"""Kinds that say nothing about their text."""
+
+
+def _plain_markdown(source: str) -> str:
+    """The source with a generator's marks made plain; as many lines as before."""
+    lines: list[str] = []
+    indents: list[int] = []
+    fence = ""
+    for written in source.split("\n"):
+        own = len(written) - len(written.lstrip(" "))
+        while indents and not fence and written.strip() and own - 4 * (len(indents) - 1) < indents[-1] + 4:
+            indents.pop()
+        line = written[min(own, 4 * len(indents)) :]
+        opened, indented = _FENCE.match(line), _INDENTED.match(line)
+        if fence:
+            ends = opened is not None and opened[1].startswith(fence) and not line.strip().strip(fence[0])
+            fence = "" if ends else fence
+        elif opened:
+            fence = opened[1]
+        elif indented:
+            indents.append(len(indented[1]))
+            line = _labelled(indented[1], *_kind_and_title(indented[2]))
+        else:
+            line = _plain_line(line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _plain_heading(content: str) -> str:
+    """A heading without its id, classes and handle."""
+    return _HANDLE.sub("", _ID.sub("", content))
+
+
+def _plain_line(line: str) -> str:
+    if _FENCED_END.match(line) or _UNREAD.match(line):
+        return ""
+    if fenced := _FENCED.match(line):
+        return _labelled(fenced[1], fenced[2], fenced[3].strip().strip("|[]").strip())
+    if alert := _ALERT.match(line):
+        return _labelled(alert[1], alert[2].lower(), alert[3])
+    if "{" not in line:
+        return line
+    return "`".join(part if i % 2 else _ATTRIBUTES.sub("", part) for i, part in enumerate(line.split("`")))
+
+
+def _labelled(indent: str, kind: str, title: str) -> str:
+    """A line of its own: two blanks at the end keep what follows off it."""
+    kind = "" if kind.lower() in _BARE else kind.replace("-", " ").capitalize()
+    label = ": ".join(filter(None, (kind, title))) if title.casefold() != kind.casefold() else kind
+    return f"{indent}{label}  " if label else ""
+
+
+def _kind_and_title(rest: str) -> tuple[str, str]:
+    quoted = _TITLE_IN_QUOTES.match(rest)
+    kinds, title = (quoted[1], quoted[2]) if quoted else (rest, "")
+    return (kinds.split() or [""])[0], title
+
+
+# Notebooks: cells in order, Markdown as prose, code as it stands, and the first lines of its output
+
+_MAX_OUTPUT = 10
+"""Lines of an output that are read."""
+
+
+def load_notebook(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+    """Cells in order; the number of a cell, counted from 1, is its page."""
+    source, metadata = read_text(file, options.max_bytes)
+    try:
+        book = json.loads(source)
+    except ValueError as error:
+        raise LoadError("is no notebook: not valid JSON", "check that it is whole") from error
+    cells = book.get("cells") if isinstance(book, dict) else None
+    if not isinstance(cells, list):
+        raise LoadError("is no notebook", "save it in format 4 of Jupyter")
+    builder = TextBuilder(options.max_text)
+    title = ""
+    for number, cell in enumerate(cells, start=1):
+        if not isinstance(cell, dict):
+            continue
+        builder.at(page=number)
+        text = _joined(cell.get("source"))
+        if cell.get("cell_type") == "markdown":
+            prose = markdown_document(text, SourceFile(Path(UNTITLED), file.key), options, {})
+            if not title and not builder.length and prose.title != UNTITLED:
+                title, prose = prose.title, replace(prose, title=UNTITLED)
+            builder.append(prose)
+        elif cell.get("cell_type") == "code":
+            builder.preformatted(text)
+            _outputs(builder, cell.get("outputs"))
+    yield builder.document(file.key, title or file.stem, "notebook", metadata)
+
+
+def _outputs(builder: TextBuilder, outputs: object) -> None:
+    for output in outputs[:20] if isinstance(outputs, list) else ():
+        if not isinstance(output, dict):
+            continue
+        data = output.get("data")
+        text = _joined(output.get("text") or (data.get("text/plain") if isinstance(data, dict) else ""))
+        lines = [line[:500] for line in normal_lines(text) if line.strip()]
+        if lines:
+            builder.preformatted("\n".join(["Output:", *lines[:_MAX_OUTPUT], *(["…"] if lines[_MAX_OUTPUT:] else [])]))
+
+
+def _joined(value: object) -> str:
+    """A text, or the list of its lines as notebooks keep it."""
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
