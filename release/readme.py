@@ -1,8 +1,8 @@
 """The README as the package index shows it: there, links to files of the repository would lead nowhere.
 
 hatchling calls this when it builds (`tool.hatch.metadata.hooks.custom` in pyproject.toml). A link to a file becomes its
-text with the file's name; links to the web and to places in the README stay. Where the repository gets a public
-address, these links can be made whole here instead.
+text with the file's name, and a picture of the repository goes; links to the web and to places in the README stay.
+Where the repository gets a public address, these links can be made whole here instead.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+_PICTURE = re.compile(r"!\[[^\]]*\]\((?!https?://)[^)\s]+\)\n*")
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
 
 def for_the_index(markdown: str) -> str:
-    """The same text without links to files."""
+    """The same text without pictures of the repository and links to its files."""
 
     def plain(link: re.Match[str]) -> str:
         text, target = link[1], link[2]
         return f"`{target}`" if text == target else f"{text} (`{target}`)"
 
-    return _LINK.sub(plain, markdown)
+    return _LINK.sub(plain, _PICTURE.sub("", markdown))
 
 
 class ReadmeHook(MetadataHookInterface):
