@@ -133,6 +133,23 @@ def test_chunk_search_gives_each_paragraph_once_best_first(linked: Toolbox):
     assert not set(ids) & {quote.id for quote in rest.paragraphs}
 
 
+def test_chunk_search_shows_every_sentence_that_it_finds(tmp_path):
+    from tests.retrieval.tools.conftest import indexed, resources
+
+    facts = [f"The keeper of light{n} counted {n * 7} lamps on the pier." for n in range(40)]
+    paragraphs = "\n\n".join(" ".join(facts[n : n + 2]) for n in range(0, len(facts), 2))
+    use = resources(indexed(tmp_path, {"lights.md": f"# Lights\n\n{paragraphs}\n"}))
+    box = Toolbox(use)
+    unseen = [
+        fact for fact in facts if fact not in " ".join(q.text for q in run(box.chunk_search(fact, k=3)).paragraphs)
+    ]
+    assert unseen == []
+    assert len(run(box.chunk_search("light", k=5)).paragraphs[0].text.split("\n\n")) > 1, (
+        "a chunk has several paragraphs"
+    )
+    use.index.close()
+
+
 def test_neighbourhood_resolves_redirects_and_tells_distances(linked: Toolbox):
     found = run(linked.article_neighbourhood("Old Harbour", distance=2))
     assert {item.title: item.distance for item in found.articles} == {

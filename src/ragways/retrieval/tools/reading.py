@@ -32,9 +32,6 @@ from ragways.retrieval.tools.results import (
 )
 from ragways.store.store import number_of, path_of
 
-LOOKED_AT = 4
-"""Chunks looked at for each paragraph that is wanted, because several may lie in one paragraph."""
-
 
 class Embed(Protocol):
     async def __call__(self, text: str, /) -> NDArray[np.float32]: ...
@@ -64,28 +61,32 @@ async def by_title(view: CorpusView, embed: Embed, title: str, k: int, offset: i
 async def by_meaning(view: CorpusView, embed: Embed, query: str, k: int, offset: int) -> Paragraphs:
     if not query.strip():
         raise ToolError("the query is empty", cure="say what to look for")
-    looked_at = LOOKED_AT * (offset + k)
+    wanted = offset + k + 1
     try:
         if "vectors" in view.index.layers:
-            chunks = view.index.vectors.search(await embed(query), looked_at)
+            chunks = view.index.vectors.search(await embed(query), wanted)
         else:
-            chunks = view.index.words.search(query, looked_at)
+            chunks = view.index.words.search(query, wanted)
     except MissingLayer as error:
         raise ToolError(error.message, cure=error.cure) from None
-    best: dict[str, float] = {}
-    for id, score in chunks:
-        best.setdefault(id.rsplit(":", 1)[0], round(score, 4))
-    quotes, following = page(_first_parts(view, list(best.items())[: offset + k]), offset, k)
-    more = following if following is not None else (offset + k if len(best) >= offset + k else None)
-    return Paragraphs(quotes, more)
+    return Paragraphs(*page(_passages(view, chunks), offset, k))
 
 
-def _first_parts(view: CorpusView, scored: Scored) -> Iterable[Excerpt]:
-    """One quote a paragraph, so that an offset counts paragraphs; the window of a paragraph shows its other parts."""
+def _passages(view: CorpusView, scored: Scored) -> Iterator[Excerpt]:
+    """The chunks themselves, whole: a chunk may have several paragraphs, and be a part of one. A chunk that is one
+    paragraph has the id of that, so that it is the same evidence as where other tools read it.
+    """
+    pieces = view.index.pieces(id for id, _ in scored)
     for id, score in scored:
-        row = view.articles.paragraph(number_of(id), path_of(id))
-        if row is not None:
-            yield from list(view.quotes(number_of(id), [row], score))[:1]
+        if (piece := pieces.get(id)) is None:
+            continue
+        paragraph = id.rpartition(":")[0]
+        row = view.articles.paragraph(number_of(id), path_of(paragraph))
+        alone = row is not None and (piece.start, piece.end) == row[2:]
+        yield Excerpt(
+            paragraph if alone else id, piece.document, piece.title, piece.text, None, round(score, 4),
+            piece.start, piece.end, piece.tokens, piece.date,
+        )  # fmt: skip
 
 
 MOST = 50

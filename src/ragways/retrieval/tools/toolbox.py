@@ -138,8 +138,8 @@ class Toolbox:
         k: Few = 5,
         offset: Offset = 0,
     ) -> Paragraphs:
-        """Search the whole corpus by meaning: the paragraphs nearest a query. Use it when you do not know which article
-        holds a fact; ask for one fact at a time."""
+        """Search the whole corpus by meaning: the passages nearest a query. Use it when you do not know which article
+        has a fact; search for one fact at a time."""
         return await reading.by_meaning(self._view, self._embed, query, k, offset)
 
     async def article_neighbourhood(
