@@ -61,16 +61,17 @@ def test_as_networkx_finds_them(corpus: Corpus, linked: bool):
             lengths = networkx.single_source_shortest_path_length(graph, start, cutoff=2)
             found = neighbourhood(view, start, 2, direction, 100, 0)
             assert {each.title: each.distance for each in found.articles} == {t: d for t, d in lengths.items() if d}
-        lengths = networkx.single_source_shortest_path_length(either, start, cutoff=6)
-        for end in list(near)[::7]:
-            path = shortest_path(view, start, end, 6)
-            assert path.length == lengths.get(end)
-            if path.length is not None:
-                chain = titles(path)
-                assert (chain[0], chain[-1], len(path.hops)) == (start, end, path.length)
-                assert all(either.has_edge(a, b) for a, b in itertools.pairwise(chain))
-                assert all(hop.paragraph is not None for hop in path.hops)
-                assert path == shortest_path(view, start, end, 6)
+        for direction, graph in (("both", either), ("out", directed)):
+            lengths = networkx.single_source_shortest_path_length(graph, start, cutoff=6)
+            for end in list(near)[::7]:
+                path = shortest_path(view, start, end, 6, direction)
+                assert path.length == lengths.get(end)
+                if path.length is not None:
+                    chain = titles(path)
+                    assert (chain[0], chain[-1], len(path.hops)) == (start, end, path.length)
+                    assert all(graph.has_edge(a, b) for a, b in itertools.pairwise(chain))
+                    assert all(hop.paragraph is not None for hop in path.hops)
+                    assert path == shortest_path(view, start, end, 6, direction)
 
 
 SPANISH = "El presidente viajó a La Paz para una reunión con el gobierno del país, y no se sabe por qué."

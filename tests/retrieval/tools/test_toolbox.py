@@ -90,9 +90,9 @@ def test_what_is_linked_to_and_not_there_is_a_stub(tmp_path):
     found = run(box.backlinks("Ebbe Dorn"))
     assert sorted(text[:8] for text in texts(found)) == ["The Mill", "The Quay"]
     assert "is a stub" in found.note
-    near = run(box.article_neighbourhood("Ebbe Dorn")).articles
+    near = run(box.article_neighbourhood("Ebbe Dorn", direction="both")).articles
     assert {(item.title, item.way) for item in near} == {("Mill", "links here"), ("Quay", "links here")}
-    assert run(box.article_neighbourhood("Ebbe Dorn", direction="out")).articles == ()
+    assert run(box.article_neighbourhood("Ebbe Dorn")).articles == ()
     assert "is a stub" in run(box.title_search("Ebbe Dorn")).note
     data = json.loads(run(box.call("article_text", '{"article": "Ebbe Dorn"}')))
     assert {"id": id_of(box, "Quay"), "title": "Quay", "named": ["the blind painter"]} in data["linked_from"]
@@ -151,23 +151,23 @@ def test_chunk_search_shows_every_sentence_that_it_finds(tmp_path):
 
 
 def test_neighbourhood_resolves_redirects_and_tells_distances(linked: Toolbox):
-    found = run(linked.article_neighbourhood("Old Harbour", distance=2))
+    found = run(linked.article_neighbourhood("Old Harbour", distance=2, direction="both"))
     assert {item.title: item.distance for item in found.articles} == {
         "Anna Brack": 1,
         "Great Storm": 1,
         "Tellmouth": 2,
     }
     assert {item.title: item.way for item in found.articles}["Great Storm"] == "links both ways"
-    outward = run(linked.article_neighbourhood("Tellmouth", direction="out"))
+    outward = run(linked.article_neighbourhood("Tellmouth"))
     assert titles(outward) == ["Ruth Vale"]
-    assert run(linked.article_neighbourhood("Lonely Rock")).note
+    assert run(linked.article_neighbourhood("Lonely Rock", direction="both")).note
 
 
 def test_where_documents_have_no_links_mentions_serve(plain: Toolbox):
-    found = run(plain.article_neighbourhood("Marrow Bridge", distance=2))
+    found = run(plain.article_neighbourhood("Marrow Bridge", distance=2, direction="both"))
     assert {item.title: item.distance for item in found.articles} == {"Ida Quill": 1, "Fenwick": 2, "Jon Ashe": 2}
     assert texts(run(plain.backlinks("Ida Quill"))) == ["The Marrow Bridge was built by Ida Quill in 1904."]
-    path = run(plain.shortest_path("Marrow Bridge", "Jon Ashe"))
+    path = run(plain.shortest_path("Marrow Bridge", "Jon Ashe", direction="both"))
     assert [item.title for item in path.articles] == ["Marrow Bridge", "Ida Quill", "Jon Ashe"]
     assert "built by Ida Quill" in path.hops[0].paragraph.text  # type: ignore[union-attr]
 
@@ -202,13 +202,16 @@ def test_backlinks_quote_the_paragraphs_elsewhere(linked: Toolbox):
     assert [quote.title for quote in through_redirect.paragraphs] == ["Great Storm"]
 
 
-def test_shortest_path_shows_the_linking_paragraphs_either_way(linked: Toolbox):
-    path = run(linked.shortest_path("Ruth Vale", "Old Harbour"))
+def test_shortest_path_shows_the_linking_paragraphs(linked: Toolbox):
+    forward = run(linked.shortest_path("Old Harbour", "Ruth Vale"))
+    assert [article.title for article in forward.articles][0::3] == ["Old Harbour", "Ruth Vale"]
+    assert "direction both" in run(linked.shortest_path("Ruth Vale", "Old Harbour")).note
+    path = run(linked.shortest_path("Ruth Vale", "Old Harbour", direction="both"))
     assert path.length == 3
     assert path.articles[0].title == "Ruth Vale"
     assert "mayor was Ruth Vale" in path.hops[0].paragraph.text  # type: ignore[union-attr]
-    assert run(linked.shortest_path("Ruth Vale", "Old Harbour", limit=2)).length is None
-    assert run(linked.shortest_path("Ruth Vale", "Lonely Rock")).length is None
+    assert run(linked.shortest_path("Ruth Vale", "Old Harbour", limit=2, direction="both")).length is None
+    assert run(linked.shortest_path("Ruth Vale", "Lonely Rock", direction="both")).length is None
     assert run(linked.shortest_path("Ruth Vale", "ruth vale")).length == 0
 
 

@@ -191,6 +191,12 @@ _TOKENS = re.compile(
 )
 """What an expression is made of; its structure is that of Python."""
 _LITERAL = re.compile(_NUMBER, re.ASCII)
+_WRITTEN = re.compile(
+    r"\"[^\"]*\"|'[^']*'|(?P<grouped>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?![0-9]))|(?P<number>[0-9.]+)"
+    r"|(?P<call>[A-Za-z_]+ ?\()|(?P<open>[(\[])|(?P<close>[)\]])|.",
+    re.ASCII,
+)
+_PERCENT = re.compile(r"%(?= *(?:$|[-+*/)\],<>=!]))")
 _SPACES = re.compile(r"\s+")
 _SUMS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-"}
 _PRODUCTS: dict[type[ast.operator], str] = {ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%"}
@@ -237,7 +243,7 @@ def calculate(expression: str) -> str:
     text = _SPACES.sub(" ", expression.translate(_SIGNS)).strip()
     if (end := _TOKENS.match(text).end()) < len(text):  # type: ignore[union-attr]  # it matches nothing, too
         raise ToolError(f"cannot read {text[end : end + 20]!r}", cure="numbers, + - * / % ** ( ) [ ] and functions")
-    text = text.replace("^", "**")
+    text = _as_python(text.replace("^", "**"))
     try:
         tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
@@ -249,6 +255,35 @@ def calculate(expression: str) -> str:
         return value if isinstance(value, str) else written(value)
     except (ArithmeticError, ValueError):  # an exact number too large to meet an inexact one
         raise ToolError("that has no finite result") from None
+
+
+def _as_python(text: str) -> str:
+    """Numbers as people write them: `1,234` is one number outside of lists and calls, and `5%` is 5/100 where nothing
+    follows that it could be divided by.
+    """
+    written: list[str] = []
+    separated: list[bool] = []  # of each open bracket, whether commas inside it separate values
+    at = 0
+    while at < len(text) and (part := _WRITTEN.match(text, at)):
+        at, piece = part.end(), part[0]
+        if part["call"] or part["open"]:
+            separated.append(piece != "(")
+        elif part["close"] and separated:
+            separated.pop()
+        elif part["grouped"] and not any(separated):
+            piece = piece.replace(",", "")
+        if (part["grouped"] or part["number"]) and (percent := _PERCENT.match(text, at)):
+            at, before, piece = percent.end(), *_last_value(piece)
+            written.append(before)
+            piece = f"({piece}/100)"
+        written.append(piece)
+    return "".join(written)
+
+
+def _last_value(piece: str) -> tuple[str, str]:
+    """Inside a list `1,234%` is two values, and the percent sign is of the last."""
+    before, comma, last = piece.rpartition(",")
+    return before + comma, last
 
 
 class _Reader:

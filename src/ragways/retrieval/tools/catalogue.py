@@ -13,7 +13,7 @@ from ragways.layers.graph.names import STOP, TOKEN, plain_name
 from ragways.layers.protocols import ArticleLookup
 from ragways.store.titles import LONGEST, letters, likeness
 
-_HOPS = 5
+_HOPS = 10
 _REDIRECTS = 200
 """Redirects to an article that are followed back."""
 _CANDIDATES = 2000

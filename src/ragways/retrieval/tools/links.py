@@ -122,10 +122,11 @@ class ArticleLinks:
             inward = self.into(article) if direction != "out" else ()
             yield from ((article, other) for other in sorted({*outward, *inward}))
 
-    def path(self, start: int, end: int, limit: int) -> list[int] | None:
-        """A shortest chain of at most so many links, followed either way, from both ends in turn, the smaller side
-        first; among several, one is always the same.
+    def path(self, start: int, end: int, limit: int, direction: str = "both") -> list[int] | None:
+        """A shortest chain of at most so many links, followed forward ("out") or either way, searched from both ends in
+        turn, the smaller side first; among several, one is always the same.
         """
+        ways = ("out", "in") if direction == "out" else ("both", "both")
         if start == end:
             return [start]
         parents: tuple[dict[int, int], dict[int, int]] = ({start: start}, {end: end})
@@ -133,7 +134,7 @@ class ArticleLinks:
         for _ in range(limit):
             here = 0 if len(frontiers[0]) <= len(frontiers[1]) else 1
             new: dict[int, int] = {}
-            for source, other in self._expand(frontiers[here]):
+            for source, other in self._expand(frontiers[here], ways[here]):
                 if other not in parents[here]:
                     new.setdefault(other, source)
                     if other in parents[1 - here]:

@@ -161,7 +161,7 @@ class _Plan:
     async def _joining(self, articles: Sequence[str]) -> list[Excerpt]:
         """The path between two named articles; of one, the paragraphs that link to it."""
         if len(articles) > 1:
-            path = await self._use(self._box.shortest_path, articles[0], articles[1], limit=4)
+            path = await self._use(self._box.shortest_path, articles[0], articles[1], limit=4, direction="both")
             return [hop.paragraph for hop in path.hops if hop.paragraph is not None] if path else []
         if not articles:
             return []

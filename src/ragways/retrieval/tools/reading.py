@@ -237,13 +237,14 @@ def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs
     return Paragraphs(quotes, following, _both(note, links.note))
 
 
-def shortest_path(view: CorpusView, start: str, end: str, limit: int) -> LinkPath:
+def shortest_path(view: CorpusView, start: str, end: str, limit: int, direction: str) -> LinkPath:
     first, last = view.catalogue.find(start), view.catalogue.find(end)
     links = view.links()
-    articles = links.path(first, last, limit)
+    articles = links.path(first, last, limit, direction)
     if articles is None:
         ends = (view.listed(first), view.listed(last))
-        return LinkPath(None, ends, (), _both(f"no chain of at most {limit} links joins them", links.note))
+        way = "joins them" if direction == "both" else "leads from the first to the second; direction both may find one"
+        return LinkPath(None, ends, (), _both(f"no chain of at most {limit} links {way}", links.note))
     hops = tuple(_hop(view, links, *pair) for pair in pairwise(articles))
     return LinkPath(len(articles) - 1, tuple(map(view.listed, articles)), hops, links.note)
 
@@ -262,11 +263,12 @@ def _linking(view: CorpusView, places: Iterable[Place], limit: int) -> Iterator[
 
 
 def _hop(view: CorpusView, links: ArticleLinks, one: int, other: int) -> PathStep:
-    """Chains are followed either way; a hop tells which of the two links to the other."""
+    """Chains are followed either way; a hop tells which of the two links to the other, in its shortest paragraph."""
     places = links.between(one, other)
     if not places:
         one, other, places = other, one, links.between(other, one)
-    return PathStep(f"article:{one}", f"article:{other}", _around(view, *places[0]) if places else None)
+    quotes = [_around(view, *place) for place in places]
+    return PathStep(f"article:{one}", f"article:{other}", min(quotes, key=lambda each: each.tokens, default=None))
 
 
 def _around(view: CorpusView, article: int, place: int) -> Excerpt:

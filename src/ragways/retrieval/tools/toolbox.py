@@ -146,7 +146,7 @@ class Toolbox:
         self,
         article: Article,
         distance: Annotated[int, Field(ge=1, le=3, description="most links away")] = 1,
-        direction: Annotated[Literal["out", "in", "both"], Field(description="which links to follow")] = "both",
+        direction: Annotated[Literal["out", "in", "both"], Field(description="which links to follow")] = "out",
         k: Many = 30,
         offset: Offset = 0,
     ) -> Articles:
@@ -205,10 +205,11 @@ class Toolbox:
         start: Article,
         end: Article,
         limit: Annotated[int, Field(ge=1, le=reading.LONGEST, description="most links in the chain")] = reading.LONGEST,
+        direction: Annotated[Literal["out", "both"], Field(description="follow links forward, or either way")] = "out",
     ) -> LinkPath:
-        """Find how two articles are connected: the shortest chain of links between them, with the paragraph that
-        makes each link."""
-        return reading.shortest_path(self._view, start, end, limit)
+        """Find how two articles are connected: the shortest chain of links from one to the other, with the shortest
+        paragraph that makes each link. Where no chain leads forward, try direction both."""
+        return reading.shortest_path(self._view, start, end, limit, direction)
 
     async def calculator(
         self,
@@ -216,13 +217,14 @@ class Toolbox:
             str,
             Field(
                 max_length=4000,
-                description="""e.g. mean([3, 4, 8]) * 2, years_between("1901-02-03", "1950"), date("1950-01-01") + 9""",
+                description="""e.g. mean([3, 4, 8]) * 2, 5% * 1,200, years_between("1901-02-03", "1950")""",
             ),
         ],
     ) -> Calculation:
         """Calculate: + - * / // % **, comparisons, lists in [ ] with sum, mean, median, min, max, count, product,
         stdev, sorted; sqrt, log, round; dates in quotes with years_between, months_between, days_between, difference,
-        year, weekday. Use it for every sum, age or comparison of numbers."""
+        year, weekday. Inside lists and calls a comma separates values: write 1234 there. Use it for every sum, age or
+        comparison of numbers."""
         return Calculation(expression, calculate(expression))
 
     def functions(self) -> list[Callable[..., Awaitable[ToolResult]]]:
