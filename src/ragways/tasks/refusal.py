@@ -73,6 +73,10 @@ _REFUSING = lazy_regex(
             r"indicate|have|tell|address|discuss|cover|support|name)|"
             r"(?:is|are) (?:not (?:enough|sufficient)|insufficient)|lacks?|"
             r"(?:mentions?|contains?|provides?|says?|gives?|includes?) (?:nothing|no))\b",
+            rf"(?:the|these|those) (?:\w+ ){{0,3}}{_SOURCE} (?:(?:is|are|remains?|stays?) )?silent "
+            r"(?:on|about|as to|regarding)\b",
+            rf"(?:that|this|it)(?: (?:topic|point|question|subject|information|detail))?(?: is| was|['’]s) ?{_NOT} "
+            r"(?:covered|addressed|discussed|dealt with|part of)\b",
             r"none of the (?:\w+ ){1,3}(?:mention|contain|provide|say|state|answer|give|include)s?\b",
             rf"it(?: is|['’]s| was) (?:{_NOT} {_UNTOLD}|impossible to {_ANSWER}|unclear\b|unknown\b)",
             rf"(?:(?:this|that|the|your|it)(?: \w+){{0,5}} )?{_UNDONE}",
@@ -80,9 +84,40 @@ _REFUSING = lazy_regex(
         )
     )
 )
+_QUELLE = r"\b(?:dokument|quelle|text|kontext|passage|unterlage|artikel|auszüge|abschnitt)\w*"
+_NICHT = (
+    r"\bnicht (?:beantworten|sagen|finden|beurteilen|feststellen|"
+    r"erwähnt|genannt|angegeben|behandelt|enthalten|bekannt)\b"
+)
+_KEINE = r"\b(?:keine|keinerlei|nicht genügend) (?:angabe|information|hinweis|antwort)\w*"
+_RIEN = r"(?:pas|rien|aucune?|nulle part)\b(?! moins)"
+_ABROAD = lazy_regex(
+    "|".join(
+        (
+            rf"(?:leider )?(?:(?:kann|können) (?:ich|wir)|(?:ich|wir) (?:kann|können)) [^.,;]{{0,60}}{_NICHT}",
+            r"(?:das |dies )?(?:weiss ich|wissen wir|ich weiss es|ich weiss das) nicht\b",
+            r"(?:das|dies|es|die antwort|diese information) (?:geht|ergibt sich|steht|lässt sich) [^.;]{0,40}"
+            rf"{_QUELLE}[^.;]{{0,30}}\bnicht\b",
+            r"(?:die|der|das|diese[rs]?|den|in den|im|aus den|aus dem|laut den) (?:\w+ ){0,3}"
+            rf"{_QUELLE}[^.,;]{{0,40}}? (?:keine|nichts|{_NICHT})(?!\w)",
+            r"(?:das|dies|dazu|darüber|hierzu|es) (?:wird|ist|sind|gibt es|finden sich|liegen|steht|stehen) "
+            rf"[^.,;]{{0,40}}?(?:{_NICHT}|{_KEINE})",
+            rf"(?:dazu |hierzu )?{_KEINE}",
+            r"(?:le|la|les|ce|ces|cet|aucun) (?:\w+ ){0,3}(?:documents?|sources?|textes?|contexte|passages?|articles?)"
+            rf"(?: \w+){{0,4}} n(?:e |['’])\w+ (?:\w+ )?{_RIEN}",
+            rf"(?:désolée?, ?)?je (?:ne (?:sais|peux|trouve|dispose)|n['’]ai) (?:\w+ ){{0,2}}{_RIEN}",
+            r"(?:cela|ceci|ce|cette information|la réponse) (?:n['’]est|ne figure) pas "
+            r"(?:mentionnée?|précisée?|indiquée?|disponible|connue?|possible|dite?|traitée?|fournie?|dans)\b",
+            r"il n['’](?:y a|existe) (?:pas|aucune) (?:assez |suffisamment )?(?:d['’]|de )?"
+            r"(?:informations?|réponse|mention|données?|indications?)\b",
+            r"aucune (?:information|réponse|mention|donnée)\b",
+        )
+    )
+)
+"""Refusals in German and French."""
 _ELSEWHERE = lazy_regex("(?:" + "|".join(re.escape(each.casefold()) for each in REFUSALS.values()) + r")(?!\w)")
 """An abstention in another language."""
-_TURN = lazy_regex(r"\b(?:but|however|nevertheless|nonetheless|the answer is)\b")
+_TURN = lazy_regex(r"\b(?:but|however|nevertheless|nonetheless|the answer is|aber|jedoch|mais|cependant|toutefois)\b")
 """What an answer after all begins with."""
 
 
@@ -93,5 +128,5 @@ def refuses(answer: str) -> bool:
     if not whole or _WHOLLY.fullmatch(whole) or _ELSEWHERE.match(text):
         return True
     lead = _LEAD.match(text)
-    refusal = _REFUSING.match(text) or (_REFUSING.match(text, lead.end()) if lead else None)
+    refusal = _REFUSING.match(text) or (_REFUSING.match(text, lead.end()) if lead else None) or _ABROAD.match(text)
     return refusal is not None and not _TURN.search(text, refusal.end())
