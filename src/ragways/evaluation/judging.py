@@ -19,8 +19,8 @@ from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint, same_family
-from ragways.evaluation.metric import ABSTAINED, AS_TEXT, Metric, Score, refused
-from ragways.evaluation.record import Record
+from ragways.evaluation.metric import ABSTAINED, AS_TEXT, Metric, refused
+from ragways.evaluation.record import Record, Score
 from ragways.reading.support import support_method
 
 FILE = "judgements.jsonl"

@@ -20,9 +20,8 @@ from ragways.core.errors import UsageError
 from ragways.core.log import Log
 from ragways.core.types import ABSTENTION, content_hash
 from ragways.evaluation.judges.judge import answer_alone, answer_of, fingerprint, passages
-from ragways.evaluation.metric import Metric, accepted, refused
+from ragways.evaluation.metric import SIGNED, Metric, accepted, refused
 from ragways.evaluation.record import Key, Record, locked
-from ragways.evaluation.score import SIGNED
 
 FILE = "labels.jsonl"
 LabelValue = Literal["right", "partly", "wrong", "skip"]

@@ -100,6 +100,15 @@ class TraceStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """The value of a metric, or None and why there is none. `details` are what the value was made from."""
+
+    value: float | None
+    why: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerOrigin:
     """By what an answer was made: version, paradigm, index, models and the hashes of the prompts that were used.
 
@@ -131,7 +140,7 @@ class Record:
     answer's own chance of being right, None where nothing measured it. `shown` is the place of each gold evidence among
     the pieces of `evidence`, None where runs did not keep it yet; `features` are those of the question and of a first
     look at it (`retrieval/routing/features.py`), the same for every answer to it and empty where none were taken;
-    `arm` is the way that a router took.
+    `arm` is the way that a router took. `values` are its scores by metric, once it is scored; they are not stored.
     """
 
     question: str
@@ -163,25 +172,30 @@ class Record:
     shown: tuple[int | None, ...] | None = None
     features: dict[str, float] = field(default_factory=dict)
     arm: str = ""
+    values: Mapping[str, Score] = field(default_factory=dict)
 
     # A field that this version does not know makes a line one of another version's.
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     @property
     def key(self) -> Key:
-        """What tells records of a run apart."""
+        """The question, paradigm and repeat: unique in a run."""
         return self.question, self.paradigm, self.repeat
+
+    def value(self, metric: str) -> float | None:
+        """The value of a metric; None where it has none, or the answer failed."""
+        return None if self.error or metric not in self.values else self.values[metric].value
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFeatures:
-    """The features of a question of a run, by its id. They are the same for all its records, so they are kept once."""
+    """The features of a question of a run, by its id. All its records share them, so they are stored once."""
 
     question: str
     features: dict[str, float]
 
 
-def kept_features(folder: Path) -> log.Log[QuestionFeatures]:
+def question_features(folder: Path) -> log.Log[QuestionFeatures]:
     """The features of a run's questions; none where none were taken."""
     return log.Log(folder / FEATURES_FILE, QuestionFeatures)
 
@@ -205,7 +219,7 @@ class Records:
     def __iter__(self) -> Iterator[Record]:
         if not self._log.exists():
             raise UsageError(f"{self.folder} holds no run", "make one with: ragways eval run")
-        features = {row.question: row.features for row in kept_features(self.folder)}
+        features = {row.question: row.features for row in question_features(self.folder)}
         latest: dict[Key, Record] = {}
         for record in self._log:
             if not record.error or record.key not in latest or latest[record.key].error:
@@ -218,11 +232,13 @@ class Records:
         )
 
     def append(self, record: Record) -> None:
-        """One more record. Parts of it are written without the fields that hold their defaults, as most do."""
-        log.append(self._log.path, to_plain(record, sparse_parts=True))
+        """Write one more record. Its parts are written without the fields that have their defaults."""
+        row = to_plain(record, sparse_parts=True)
+        del row["values"]
+        log.append(self._log.path, row)
 
     def here(self) -> list[Record]:
-        """Those that are there; none where nothing was recorded yet."""
+        """All records; none where nothing was recorded yet."""
         return list(self) if self._log.exists() else []
 
 
@@ -245,15 +261,16 @@ def _asked(one: Question | Record) -> tuple[str, str, str, tuple[str, ...], tupl
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What a run is: written when it begins, checked when it goes on.
+    """What `run.json` says of a run: written when it begins, checked when it goes on.
 
-    `id` tells replies of this run from those of others; `index` is what the index held; `variants` are the settings of
-    each name in the records; `data` says where the questions come from, `construction` what each layer had cost;
-    `questions` is the hash of what was asked and its gold (`questions_hash`), `date` the day on which it began (UTC).
+    `id` keeps replies of this run apart from those of others; `index` identifies the state of the index; `variants` are
+    the settings of each paradigm in the records; `data` says where the questions come from, `construction` what each
+    layer had cost; `questions` is the hash of the questions with their gold (`questions_hash`), `date` the day on which
+    the run began (UTC).
     """
 
-    id: str
-    version: str
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    version: str = __version__
     seed: int = 0
     prompts: str = ""
     model: str = ""
@@ -268,39 +285,44 @@ class RunInfo:
 
     @classmethod
     def read(cls, folder: Path) -> RunInfo | None:
-        """That of a folder; None where there is none that can be read."""
+        """The info of a folder; None where there is none that can be read."""
         try:
             data = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
             if "ways" in data:  # as versions before 0.2 called them
                 data["variants"] = data.pop("ways")
-            return from_plain(cls, data)
-        except (OSError, ValueError, TypeError):
+            return from_plain(cls, {**data, "id": data["id"]})
+        except (OSError, ValueError, TypeError, KeyError):
             return None
 
 
-def begin(
-    folder: Path,
-    *,
-    seed: int = 0,
-    prompts: str = "",
-    model: str = "",
-    index: str = "",
-    variants: Mapping[str, Mapping[str, Any]] | None = None,
-    data: Mapping[str, Any] | None = None,
-    construction: Mapping[str, Spent] | None = None,
-    questions: str = "",
-    temperature: float = 0.0,
-    guard: Mapping[str, Any] | None = None,
-) -> RunInfo:
-    """Begin a run in a folder, or go on with the one that is there.
+@dataclass(frozen=True)
+class Run:
+    """A run in its folder: `run.json` says how it was made, `records.jsonl` has a record for every answer.
 
-    Returns what the run is and writes it. Raises UsageError where the folder holds a run with another seed, model,
-    temperature, index or settings: its answers would be another run's.
+    Both are read anew each time. `failed` counts the answers that failed in this session.
+    """
+
+    folder: Path
+    failed: int = 0
+
+    @property
+    def info(self) -> RunInfo:
+        """How the run was made; empty where no `run.json` can be read."""
+        return RunInfo.read(self.folder) or RunInfo(id="", version="")
+
+    @property
+    def records(self) -> Records:
+        return Records(self.folder)
+
+
+def begin(folder: Path, new: RunInfo) -> RunInfo:
+    """Begin a run in a folder, or go on with the one that is there; returns its info and writes it.
+
+    Raises UsageError where the folder has a run with another seed, model, temperature, index or settings.
     """
     known = RunInfo.read(folder)
     today = datetime.now(UTC).date().isoformat()
-    new = RunInfo(secrets.token_hex(8), __version__, seed, prompts, model, index, variants or {}, data or {},
-                  construction or {}, questions, temperature, guard or {}, today)  # fmt: skip
+    new = replace(new, date=today)
     if known is not None:
         _check_same(folder, known, new)
         new = replace(new, id=known.id, date=known.date or today, variants={**known.variants, **new.variants},
@@ -313,7 +335,7 @@ def begin(
 
 
 def _check_same(folder: Path, known: RunInfo, new: RunInfo) -> None:
-    """Whether a run may go on as it is meant to; an error says what is another now."""
+    """Raise UsageError, naming what differs, where a run cannot go on with the new settings."""
     for name in ("seed", "prompts", "model", "temperature"):
         before, now = getattr(known, name), getattr(new, name)
         if before != now:

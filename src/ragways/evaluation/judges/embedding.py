@@ -23,8 +23,8 @@ from ragways.evaluation.judges.judge import (
     evidence_texts,
     gold_texts,
 )
-from ragways.evaluation.metric import Metric, Score
-from ragways.evaluation.record import Record
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.record import Record, Score
 from ragways.retrieval.support import sentences
 
 if TYPE_CHECKING:
