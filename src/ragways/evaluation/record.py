@@ -1,8 +1,8 @@
-"""What a run is on disk: `run.json` says how it was made, `records.jsonl` holds a record for every answer, and
-`features.jsonl` what was known of every question beforehand.
+"""A run on disk: `run.json` says how it was made, `records.jsonl` has a record for every answer, and `features.jsonl`
+the features of every question.
 
-A record has everything that figures are computed from, so that they can be computed again at any time. A run that was
-stopped goes on where it was, and only as what it is: with the same seed, model, index and settings.
+A record has everything that figures are computed from, so that they can be computed again at any time. A stopped run
+continues, and only with the same seed, model, index and settings.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """A piece of evidence that an answer was given, in the order of the evidence. `by`: the retrievers that found it.
-
-    Other systems tell less of theirs: what they do not tell is empty, and the score None.
+    """A piece of evidence of an answer. `by`: the retrievers that returned it. Fields that another system does not give
+    are empty, and its score None.
     """
 
     id: str = ""
@@ -57,11 +56,11 @@ class EvidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class AnswerUsage:
-    """What an answer used; None where the record does not tell.
+    """What an answer used; None where it is not known.
 
-    Tokens and `usd` are what the answer is worth, whether or not a reply was known already; `spent` is the USD that
-    were paid for it. `tokens` is set where a system tells no more than the sum of `input` and `output`; `evidence` are
-    the tokens of the evidence that was shown.
+    Tokens and `usd` are what the answer is worth, whether or not a reply was cached; `spent` is the USD that were paid
+    for it. `tokens` is set where a system gives only the sum of `input` and `output`; `evidence` are the tokens of the
+    evidence that was shown.
     """
 
     calls: float | None = None
@@ -76,14 +75,14 @@ class AnswerUsage:
 
     @classmethod
     def of(cls, usage: Usage, *, evidence: float | None = None, spent: float | None = None) -> AnswerUsage:
-        """The usage of a trace as a record keeps it."""
+        """The usage of a trace, as a record has it."""
         return cls(
             usage.calls, usage.input, usage.output, usage.cached, usage.reasoning, usage.usd, None, evidence, spent
         )
 
     @property
     def all_tokens(self) -> float:
-        """Tokens in and out; 0 where nothing is told."""
+        """Tokens in and out; 0 where they are not known."""
         return self.tokens or (self.input or 0) + (self.output or 0)
 
 
@@ -110,9 +109,9 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOrigin:
-    """By what an answer was made: version, paradigm, index, models and the hashes of the prompts that were used.
+    """What made an answer: version, paradigm, index, models and the hashes of the prompts that were used.
 
-    Of answers of another system: the name they were `imported` under, and from which `file`.
+    Of an answer of another system: the name it was `imported` under, and from which `file`.
     """
 
     version: str = ""
@@ -131,16 +130,15 @@ class AnswerOrigin:
 class Record:
     """One answer of a run.
 
-    `answer` is the answer itself and `explanation` how it follows, where the paradigm tells the two apart.
-    `paradigm` is the name of the variant that answered; `gold` are the accepted answers; `wanted` is the gold evidence
-    and `ranks` where each of it was found; `absent` counts gold evidence whose documents are not in the index, so that
-    nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart;
-    `replies_known` counts replies of a model that came from our cache, so that `seconds` are not those of asking for
-    them; `error` says why there is no answer; `made` by which version, model and prompts it was made; `chance` is the
-    answer's own chance of being right, None where nothing measured it. `shown` is the place of each gold evidence among
-    the pieces of `evidence`, None where runs did not keep it yet; `features` are those of the question and of a first
-    look at it (`retrieval/routing/features.py`), the same for every answer to it and empty where none were taken;
-    `arm` is the way that a router took. `values` are its scores by metric, once it is scored; they are not stored.
+    `answer` is the answer itself and `explanation` its reasons, where the paradigm separates the two. `paradigm` is
+    the name of the variant that answered; `gold` are the accepted answers; `wanted` is the gold evidence and `ranks`
+    are the ranks at which each piece of it was retrieved; `absent` counts gold evidence whose documents are not in the
+    index. `cpu` is None where answers were made concurrently; `replies_known` counts replies of a model that came from
+    our cache, so that `seconds` do not include waiting for them; `error` says why there is no answer; `made` which
+    version, model and prompts made it; `chance` is the answer's own chance of being right, None where nothing measured
+    it. `shown` is the place of each piece of gold evidence in `evidence`, None in records of older versions; `features`
+    are those of the question (`retrieval/routing/features.py`), the same for all its answers; `arm` is the way that a
+    router took. `values` are the scores by metric, once the record is scored; they are not stored.
     """
 
     question: str
@@ -201,11 +199,11 @@ def question_features(folder: Path) -> log.Log[QuestionFeatures]:
 
 
 class Records:
-    """The records of a run in its folder, one a key: of several the last that did not fail, else the last. Each comes
-    with the features of its question.
+    """The records of a run in its folder, one for each key: of several the last that did not fail, else the last. Each
+    has the features of its question.
 
-    Nothing is taken out of the file when a run goes on: what failed stays until an answer takes its place, and lines
-    that this version cannot read stay for one that can. `unreadable` counts those of the last reading.
+    The file is only appended to: a failure stays until an answer takes its place, and lines that this version cannot
+    read stay for one that can. `unreadable` counts those of the last reading.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -246,8 +244,8 @@ class Records:
 
 
 def questions_hash(questions: Iterable[Question | Record]) -> str:
-    """A hash of questions with their gold answers and evidence, whatever their order. A record tells of its own: runs
-    of equal hashes can be compared question by question, and no others.
+    """A hash of questions with their gold answers and evidence, whatever their order; of records, of their questions.
+    Runs of equal hashes can be compared question by question.
     """
     rows = {json.dumps(to_plain(_asked(one))) for one in questions}
     return hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest()[:16]
@@ -358,11 +356,10 @@ def _make(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a run's folder while inside; UsageError where another process does. A kill lets go of it.
+    """Lock a run's folder while inside; UsageError where another process has the lock. A kill releases it.
 
-    Two commands that write one run would ask everything twice, and count it twice. The folder itself is locked, so
-    that no file is left behind. Windows has no such lock, nor have some network drives: there two writers are not told
-    apart.
+    Two commands that write one run would answer everything twice. The folder itself is locked, so that no file is left
+    behind. Windows and some network drives have no such lock: there, two writers are not detected.
     """
     if sys.platform == "win32":
         yield

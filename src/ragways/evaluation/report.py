@@ -352,8 +352,8 @@ def _costs(runs: Sequence[ReportedRun]) -> Table:
     """What answers took, with their share of what building the index of their run cost."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        samples = [replace(one, label=run.paradigms.get(one.label, one.label)) for one in samples_of(run.run.folder)]
-        rows += usage(run.records, built=run.run.info.construction, samples=samples).rows
+        costs = usage(run.original, built=run.run.info.construction, samples=samples_of(run.run.folder))
+        rows += [(run.paradigms[str(row[0])], *row[1:]) for row in costs.rows]
     costs = Table.of(COSTS, rows, title="What an answer takes", name="costs")
     untimed = any(costs.column("untimed"))
     notes = ["Seconds are those of answers without a reply from our cache."] if untimed else []

@@ -1,8 +1,7 @@
-"""A run: questions × variants × repeats over one index, a record each. Stopped, it goes on where it was.
+"""Make a run: questions × variants × repeats over one index, a record for each. A stopped run continues.
 
-Variants are run one after the other, each as if it ran alone, so that what the machine does meanwhile can be put down
-to one of them. The questions of one are asked side by side where a model is waited for; without one there is nothing to
-wait for.
+Variants run one after the other, each as if it ran alone, so that the load of the machine can be put down to one of
+them. Questions of one variant run concurrently where a model is waited for.
 """
 
 from __future__ import annotations
@@ -113,11 +112,10 @@ async def evaluate(
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
-    A run that is there already goes on: what was answered is not asked again, what failed is. `at_once` questions are
-    asked side by side. A spent budget (USD) raises BudgetExceeded, all records kept. `data` says where the questions
-    come from; `features` whether those of each question are kept with its records, by which a router can be fitted.
-    Raises UsageError, before anything is asked, where the folder holds another run, or a variant needs a layer that the
-    index lacks.
+    A run that is there already continues: recorded answers are not repeated, failures are. `at_once` questions run
+    concurrently. A spent budget (USD) raises BudgetExceeded; records stay. `data` says where the questions come from;
+    `features` whether features of each question are stored, by which a router can be fitted. Raises UsageError, before
+    any question, where the folder has another run, or a variant needs a layer that the index lacks.
     """
     use = replace(use, fallback=False)  # a rule's answer is not the model's: here a failure is one
     if len({variant.name for variant in variants}) < len(variants):
@@ -179,10 +177,10 @@ async def evaluate(
 async def take_features(
     use: Resources, questions: Mapping[str, str], folder: Path, *, progress: ProgressCallback = silent
 ) -> None:
-    """Keep the features of questions (texts by id) beside the records of a run, unless they are there.
+    """Store the features of questions (texts by id) beside the records of a run, unless they are there.
 
-    It is done when all is answered, in nobody's time: each question takes a first look, as long as `fused` takes to
-    find. No model is asked. A question whose features cannot be taken goes without, and a warning says why.
+    It is done after all answers, so that it is in nobody's seconds: a question takes as long as `fused` takes to
+    retrieve. No model is called. A question whose features cannot be computed has none, and a warning says why.
     """
     kept = question_features(folder)
     known = {row.question for row in kept}
@@ -206,7 +204,7 @@ async def take_features(
 
 
 def _answered_already(records: Records, questions: Sequence[Question]) -> set[Key]:
-    """What need not be asked again. An id that means another question here would set unlike things side by side."""
+    """The keys of the answers that are recorded. UsageError where an id is that of another question in the run."""
     by_id = {question.id: question for question in questions}
     answered = set()
     for record in records.here():

@@ -88,53 +88,52 @@ def score_records(
     by_paradigm: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_paradigm[record.paradigm].append(record)
-    every = [record for rows in by_paradigm.values() for record in rows]
-    documents = source_documents(every)
-    figures = [row for rows in by_paradigm.values() for row in _figures(rows, documents)]
-    unscored = [row for rows in by_paradigm.values() for row in _unscored(rows)]
-    counts = [_counts(name, rows) for name, rows in by_paradigm.items()]
+    ordered = [record for records in by_paradigm.values() for record in records]
+    documents = source_documents(ordered)
+    figures = [figure for records in by_paradigm.values() for figure in _figures(records, documents)]
+    unscored = [reason for records in by_paradigm.values() for reason in _unscored(records)]
+    counts = [{"paradigm": paradigm, **_counts(records)} for paradigm, records in by_paradigm.items()]
     return {
         "paradigms": Table.of(list(counts[0]) if counts else ["paradigm"], counts, name="paradigms"),
         "figures": Table.of(FIGURES, figures, name="figures", by="metric"),
         "unscored": Table.of(["metric", "paradigm", "why", "answers"], unscored, name="unscored"),
-        "costs": usage(every, built=built, samples=samples),
+        "costs": usage(ordered, built=built, samples=samples),
     }
 
 
-def _counts(name: str, rows: Sequence[Record]) -> dict[str, Cell]:
-    answered = {row.question for row in rows if not row.error}
+def _counts(records: Sequence[Record]) -> dict[str, Cell]:
+    answered = {record.question for record in records if not record.error}
     return {
-        "paradigm": name,
-        "records": len(rows),
-        "questions": len({row.question for row in rows}),
-        "repeats": len({row.repeat for row in rows}),
-        "failed": sum(bool(row.error) for row in rows),
-        "failed_questions": len({row.question for row in rows} - answered),
+        "records": len(records),
+        "questions": len({record.question for record in records}),
+        "repeats": len({record.repeat for record in records}),
+        "failed": sum(bool(record.error) for record in records),
+        "failed_questions": len({record.question for record in records} - answered),
     }
 
 
-def _figures(rows: Sequence[Record], documents: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, Cell]]:
-    """The rows of one paradigm: all questions, then those of each type where there are types."""
+def _figures(records: Sequence[Record], documents: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, Cell]]:
+    """The figures of one paradigm: of all questions, then those of each type where there are types."""
     by_type: dict[str, list[Record]] = defaultdict(list)
-    for row in rows:
-        by_type[row.type or UNTYPED].append(row)
+    for record in records:
+        by_type[record.type or UNTYPED].append(record)
     types = {} if set(by_type) == {UNTYPED} else dict(sorted(by_type.items()))
-    for type, some in {"": rows, **types}.items():
-        counts = _counts("", some)
-        for metric in rows[0].values:
+    for type, own in {"": records, **types}.items():
+        counts = _counts(own)
+        for metric in records[0].values:
             yield {
-                "metric": metric, "paradigm": rows[0].paradigm, "type": type, **_figure(some, metric, documents),
+                "metric": metric, "paradigm": records[0].paradigm, "type": type, **_figure(own, metric, documents),
                 "failed": counts["failed"], "failed_questions": counts["failed_questions"],
             }  # fmt: skip
 
 
-def _figure(rows: Sequence[Record], metric: str, documents: Mapping[str, tuple[str, ...]]) -> dict[str, Cell]:
+def _figure(records: Sequence[Record], metric: str, documents: Mapping[str, tuple[str, ...]]) -> dict[str, Cell]:
     by_question: dict[str, list[float]] = defaultdict(list)
     by_repeat: dict[int, list[float]] = defaultdict(list)
-    for row in rows:
-        if (value := row.value(metric)) is not None:
-            by_question[row.question].append(value)
-            by_repeat[row.repeat].append(value)
+    for record in records:
+        if (value := record.value(metric)) is not None:
+            by_question[record.question].append(value)
+            by_repeat[record.repeat].append(value)
     # The mean of its repeats for each question, so that repeats do not make an interval look narrow.
     values = [sum(some) / len(some) for some in by_question.values()]
     # Questions on one document are not independent, unless there are so few documents that nothing else can be said.
@@ -142,30 +141,30 @@ def _figure(rows: Sequence[Record], metric: str, documents: Mapping[str, tuple[s
     low, high = interval(values, share=metric not in SIGNED, clusters=clusters)
     means = [sum(some) / len(some) for some in by_repeat.values()]
     several = len(means) > 1
-    answered = [row for row in rows if not row.error]
+    answered = [record for record in records if not record.error]
     return {
-        "why": "; ".join(f"{why or 'no reason given'}: {many:,}" for why, many in _reasons(rows, metric).items()),
+        "why": "; ".join(f"{why or 'no reason given'}: {many:,}" for why, many in _reasons(records, metric).items()),
         "mean": sum(values) / len(values) if values else None,
         "low": low,
         "high": high,
         "n": len(values),
-        "unscored": sum(row.value(metric) is None for row in answered),
-        "unscored_questions": len({row.question for row in answered} - by_question.keys()),
+        "unscored": sum(record.value(metric) is None for record in answered),
+        "unscored_questions": len({record.question for record in answered} - by_question.keys()),
         "median": median(means) if several else None,
         "minimum": min(means) if several else None,
         "maximum": max(means) if several else None,
     }
 
 
-def _unscored(rows: Sequence[Record]) -> Iterator[dict[str, Cell]]:
+def _unscored(records: Sequence[Record]) -> Iterator[dict[str, Cell]]:
     """Why answers of one paradigm have no value, and how many."""
-    for metric in rows[0].values:
-        for reason, answers in _reasons(rows, metric).items():
-            yield {"metric": metric, "paradigm": rows[0].paradigm, "why": reason, "answers": answers}
+    for metric in records[0].values:
+        for reason, answers in _reasons(records, metric).items():
+            yield {"metric": metric, "paradigm": records[0].paradigm, "why": reason, "answers": answers}
 
 
-def _reasons(rows: Sequence[Record], metric: str) -> dict[str, int]:
-    why = Counter(row.values[metric].why for row in rows if not row.error and row.value(metric) is None)
+def _reasons(records: Sequence[Record], metric: str) -> dict[str, int]:
+    why = Counter(record.values[metric].why for record in records if not record.error and record.value(metric) is None)
     return dict(sorted(why.items()))
 
 

@@ -121,7 +121,7 @@ def compared(metric: str, *pairs: tuple[str, str, Any], less: bool = False) -> C
 )
 def test_the_verdict_takes_the_cheapest_of_the_best(means, pairs, said):
     kinds = [kind for kind in report_module.COST_KINDS if kind != "tokens"]
-    costs = [{"paradigm": "a", "tokens": 5.0}, {"paradigm": "b", "tokens": 2.0}, {"paradigm": "c", "tokens": 1.0}]
+    costs = [(name, tokens, *[None] * len(kinds)) for name, tokens in (("a", 5.0), ("b", 2.0), ("c", 1.0))]
     got = verdict(of_means("f1", means), [compared("f1", *pairs)], Table.of(["paradigm", "tokens", *kinds], costs))
     assert said in got
     assert got.endswith("So many questions.")

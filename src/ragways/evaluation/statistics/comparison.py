@@ -126,42 +126,55 @@ def compare(
     """
     rows_a, rows_b = _rows(a), _rows(b)
     (means_a, gaps_a), (means_b, gaps_b) = averaged(rows_a), averaged(rows_b)
-    every = sorted(rows_a.keys() | rows_b.keys())
-    shared = [question for question in every if question in means_a and question in means_b]
+    questions = sorted(rows_a.keys() | rows_b.keys())
+    paired = [question for question in questions if question in means_a and question in means_b]
     # A question that one side was not asked says nothing of how it would have done; one that it failed on does.
-    told = [q for q in every if (q in means_a or q in means_b) and rows_a.get(q) and rows_b.get(q)]
-    counted = Comparison(
-        n=len(shared),
-        dropped=len(every) - len(shared),
-        missing_a=_reasons(every, means_a, gaps_a),
-        missing_b=_reasons(every, means_b, gaps_b),
-        one_sided=sum(any(number(value) is None for value in (*rows_a[q], *rows_b[q])) for q in told),
-        yes_no=all(value in (0, 1) for q in shared for value in (means_a[q], means_b[q])),
+    comparable = [
+        question
+        for question in questions
+        if (question in means_a or question in means_b) and rows_a.get(question) and rows_b.get(question)
+    ]
+    comparison = Comparison(
+        n=len(paired),
+        dropped=len(questions) - len(paired),
+        missing_a=_reasons(questions, means_a, gaps_a),
+        missing_b=_reasons(questions, means_b, gaps_b),
+        one_sided=sum(
+            any(number(value) is None for value in (*rows_a[question], *rows_b[question])) for question in comparable
+        ),
+        yes_no=all(value in (0, 1) for question in paired for value in (means_a[question], means_b[question])),
     )
-    if not shared:
-        return counted
-    found = _compared(counted, [means_a[q] for q in shared], [means_b[q] for q in shared])
+    if not paired:
+        return comparison
+    comparison = _compared(
+        comparison, [means_a[question] for question in paired], [means_b[question] for question in paired]
+    )
     low, high = span or span_of([*rows_a.values(), *rows_b.values()])
-    clusters = shared_clusters(told, documents or {})
+    clusters = shared_clusters(comparable, documents or {})
     inferred = [
         _infer(
-            _differences([filled(rows_a[q], for_a) for q in told], [filled(rows_b[q], for_b) for q in told]),
+            _differences(
+                [filled(rows_a[question], for_a) for question in comparable],
+                [filled(rows_b[question], for_b) for question in comparable],
+            ),
             clusters,
-            yes_no=found.yes_no,
+            yes_no=comparison.yes_no,
             level=level,
             seed=seed,
         )
-        for for_a, for_b in ([(low, high), (high, low)] if counted.one_sided else [(low, low)])
+        for for_a, for_b in ([(low, high), (high, low)] if comparison.one_sided else [(low, low)])
     ]
-    return _bounded(found, inferred[0], inferred[-1], documents=len({names[0] for names in clusters}), level=level)
+    return _bounded(comparison, inferred[0], inferred[-1], documents=len({names[0] for names in clusters}), level=level)
 
 
 def _rows(values: Mapping[str, Value | Sequence[Value]]) -> dict[str, Sequence[Value]]:
-    return {q: value if isinstance(value, Sequence) else (value,) for q, value in values.items()}
+    return {question: value if isinstance(value, Sequence) else (value,) for question, value in values.items()}
 
 
-def _reasons(every: Sequence[str], found: Mapping[str, float], gaps: Mapping[str, str]) -> dict[str, int]:
-    return dict(sorted(Counter(gaps.get(q, NOT_ASKED) for q in every if q not in found).items()))
+def _reasons(questions: Sequence[str], means: Mapping[str, float], gaps: Mapping[str, str]) -> dict[str, int]:
+    return dict(
+        sorted(Counter(gaps.get(question, NOT_ASKED) for question in questions if question not in means).items())
+    )
 
 
 def _differences(values_a: Sequence[float], values_b: Sequence[float]) -> Floats:
