@@ -67,23 +67,24 @@ def report(
     tables = [*tables_of(read, baseline=baseline), *more]
     data = report_data(tables, read, routed) if html is not None or json else {}
     files: dict[Path, str] = {}
+    questions = counted(len({name for run in read for name in run.questions.values()}), "question")
+    paradigms = counted(len({name for run in read for name in run.paradigms.values()}), "paradigm")
     if html is not None:
         files[html] = report_page(data)
     if markdown is not None:
         files[markdown] = as_markdown(tables, answers(read))
     if latex is not None:
         files[latex] = "\n".join(part.latex() for table in tables for part in table.parts() if part.rows)
-    if csv is not None:
-        csv.mkdir(parents=True, exist_ok=True)
-        files |= {csv / f"{table.name.replace(' ', '-')}.csv": table.csv() for table in tables if table.rows}
-    questions = len({name for run in read for name in run.questions.values()})
-    paradigms = len({name for run in read for name in run.paradigms.values()})
     for file, text in files.items():
         write_page(file, text)
-        typer.echo(f"wrote {file}: {counted(questions, 'question')}, {counted(paradigms, 'paradigm')}", err=json)
+        typer.echo(f"wrote {file}: {questions}, {paradigms}", err=json)
+    if csv is not None:
+        for table in tables:
+            write_page(csv / f"{table.name.replace(' ', '-')}.csv", table.csv())
+        typer.echo(f"wrote {csv}: {counted(len(tables), 'table')}", err=json)
     if json:
         print_json(data)
-    elif not files:
+    elif not files and csv is None:
         typer.echo(printable(as_markdown(tables)), nl=False)
 
 

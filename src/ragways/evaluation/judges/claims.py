@@ -72,17 +72,12 @@ FAITHFULNESS = Judge(
     "claims of the answer that the evidence supports",
     "model",
     (
-        Metric(
-            "faithfulness",
-            "judged",
-            "share of the answer's claims that the evidence supports",
-            ("evidence",),
-            refusal="left out",
-        ),
+        Metric("faithfulness", "judged", "share of the answer's claims that the evidence supports", ("evidence",),
+               refusal="left out"),
     ),
     _faithfulness,
     (CLAIMS, SUPPORT),
-)
+)  # fmt: skip
 
 CONTEXT_RECALL = Judge(
     "context-recall",
