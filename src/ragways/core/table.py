@@ -185,7 +185,7 @@ class Table:
     def csv(self) -> str:
         """The table as CSV with a line of column names, values as they are."""
         stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
+        writer = csv.writer(stream)
         writer.writerow([column.name for column in self.columns])
         writer.writerows(self.rows)
         return stream.getvalue()
