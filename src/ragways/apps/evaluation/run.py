@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
     from ragways.core.table import Table
     from ragways.evaluation.datasets import DatasetFiles
-    from ragways.evaluation.record import Records
-    from ragways.evaluation.run import Run, Variant
+    from ragways.evaluation.record import Records, Run
+    from ragways.evaluation.run import Variant
     from ragways.settings import Settings
 
 DEMO = "demo"
