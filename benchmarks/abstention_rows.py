@@ -32,7 +32,7 @@ from ragways.core.markdown import unmarked
 from ragways.core.trace import Span
 from ragways.core.types import Answer
 from ragways.evaluation.datasets import load_questions
-from ragways.evaluation.metrics import _f1
+from ragways.evaluation.metrics import token_f1
 from ragways.evaluation.question import Gold, Question, squad_normal
 from ragways.evaluation.questions.generate import generate
 from ragways.index.build import build
@@ -92,7 +92,7 @@ def right(asked: Asked, answer: Answer) -> bool:
     words = squad_normal(said)
     for gold in map(squad_normal, asked.question.answers):
         held = not answer.explanation and f" {gold} " in f" {words} "
-        if held or _f1(words.split(), gold.split()) >= ENOUGH:
+        if held or token_f1(words, [gold]) >= ENOUGH:
             return True
     return False
 

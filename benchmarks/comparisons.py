@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ragways.evaluation.gate import Margin, compare_margins
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import Record, Score
 from ragways.evaluation.statistics.comparison import compare, compare_all
 from ragways.evaluation.statistics.inference import interval, sign_flip
-from ragways.evaluation.statistics.values import Unscored, Value, source_documents
+from ragways.evaluation.statistics.values import FAILED, Value, source_documents
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -186,7 +186,7 @@ def missing(trials: int) -> Iterator[dict[str, Any]]:
             a, b = chance.random(100) < 0.75, chance.random(100) < 0.75
             crashed = ~a & (chance.random(100) < share)
             rows: dict[str, list[Value]] = {
-                f"q{at}": [Unscored("down", failed=True) if crashed[at] else float(a[at])] for at in range(100)
+                f"q{at}": [Score(None, FAILED) if crashed[at] else float(a[at])] for at in range(100)
             }
             verdict = compare_all({"a": rows, "b": ones(b)}).rows[0].verdict
             verdicts[verdict] = verdicts.get(verdict, 0) + 1

@@ -32,7 +32,7 @@ from ragways.core.types import ABSTENTION, Evidence, Query
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question
-from ragways.evaluation.record import AnswerUsage, Record, Records, begin, questions_hash
+from ragways.evaluation.record import AnswerUsage, Record, Records, RunInfo, begin, questions_hash
 from ragways.index.build import build
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import ask
@@ -121,8 +121,8 @@ async def make_run(data: Path, index: Path, folder: Path, name: str, by: str, se
         use.index.layers = use.index.layers & LAYERS[by]
         variants = {f"{by}[k={k}]": {"k": k} for k in CUTS}
         reports: dict[str, dict[str, int]] = {"community-global": {}} if "communities" in LAYERS[by] else {}
-        begin(folder, index=f"{use.index.identity} {by}", variants=variants | reports, data={"set": name},
-              questions=questions_hash(questions))  # fmt: skip
+        begin(folder, RunInfo(index=f"{use.index.identity} {by}", variants=variants | reports, data={"set": name},
+                              questions=questions_hash(questions)))  # fmt: skip
         gold, records, see = GoldIndex(use.index), Records(folder), look(use)
         done = {record.question for record in records.here()}
         for question in questions:

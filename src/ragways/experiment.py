@@ -22,23 +22,25 @@ from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import MissingPart, UsageError
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.table import Cell, Column, Table
+from ragways.evaluation.answers import report_data
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.datasets.reading import plain_question
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.judges.judge import JudgeResources
+from ragways.evaluation.judging import judge_run
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import METRICS, find_metric
 from ragways.evaluation.question import Question
-from ragways.evaluation.report.comparisons import compare_runs
-from ragways.evaluation.report.data import evaluation_report
+from ragways.evaluation.record import Record, Run, locked
+from ragways.evaluation.report import compare_runs, read_runs, report
 from ragways.evaluation.routing.evaluate import RouterEvaluation, evaluate_router
 from ragways.evaluation.routing.fit import fit
 from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import Outcomes, gather
 from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
-from ragways.evaluation.run import Run, Variant, parse_variants
+from ragways.evaluation.run import Variant, parse_variants
 from ragways.evaluation.run import evaluate as run_evaluation
-from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
+from ragways.evaluation.score import score, scored
 from ragways.evaluation.statistics.comparison import Comparisons
 from ragways.index.export import replacing
 from ragways.library import waiting
@@ -109,7 +111,6 @@ async def aevaluate(
             seed=seed,
             at_once=at_once,
             budget=budget,
-            metrics=chosen,
             features=features,
             progress=progress,
         )
@@ -117,7 +118,9 @@ async def aevaluate(
         able = [judge for judge in judges if judge.by != "model" or use.model.model is not None]
         if able:
             resources = JudgeResources(use.model, use.embedder, use.reader)
-            await run.judge(resources, able, at_once=at_once, budget=budget, progress=progress)
+            with locked(folder):
+                await judge_run(resources, folder, list(run.records), able, at_once=at_once, budget=budget,
+                                progress=progress)  # fmt: skip
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -139,6 +142,7 @@ class Evaluation:
     def __init__(self, run: Run, metrics: Sequence[Metric], *, temporary: bool = False) -> None:
         self.run = run
         self.metrics = tuple(metric.name for metric in metrics)
+        self._more = tuple(metrics)
         if temporary:
             weakref.finalize(self, shutil.rmtree, run.folder, ignore_errors=True)
 
@@ -147,14 +151,16 @@ class Evaluation:
         return self.run.folder
 
     @cached_property
-    def scored(self) -> list[Scored]:
+    def scored(self) -> list[Record]:
         """Every answer with its values."""
-        return self.run.scored()
+        return scored(self.run, *self._more)
 
     @cached_property
-    def scores(self) -> list[ParadigmScores]:
-        """The figures of each paradigm: means with intervals, by type of question too, counts and costs."""
-        return self.run.scores()
+    def tables(self) -> dict[str, Table]:
+        """The figures as tables: `paradigms`, `figures` (means with intervals, by type of question too), `unscored`
+        and `costs`.
+        """
+        return score(self.run, *self._more)
 
     def table(self) -> Table:
         """A row for each paradigm: each metric's mean with its 95 % interval, failures, tokens, seconds and money."""
@@ -162,7 +168,7 @@ class Evaluation:
             column for name in self.metrics for column in (Column(name, ".3f"), Column("95 %", key=f"{name} 95 %"))
         ]
         costs = [Column("evidence tokens", ",.0f"), Column("seconds", ".3f"), Column("usd", ".4f")]
-        rows = [_row(scores, self.metrics) for scores in self.scores]
+        rows = [_row(self.tables, row, self.metrics) for row in self.tables["paradigms"].to_plain()]
         notes = ["means over questions with their 95 % intervals; what could not be scored is in no mean"]
         return Table.of(["paradigm", "questions", "failed", *metrics, *costs], rows, notes=notes)
 
@@ -176,11 +182,12 @@ class Evaluation:
         Returns:
             Differences with intervals, p corrected for several comparisons, and what so many questions would miss.
         """
-        return compare_runs([self.folder], find_metric(metric or self.metrics[0]), baseline=baseline)
+        return compare_runs([self.run], find_metric(metric or self.metrics[0]), baseline=baseline)
 
     def report(self, file: str | Path, *, baseline: str = "") -> Path:
         """Write a page with figures, costs, comparisons and every question with all its answers; returns its path."""
-        write_page(Path(file), report_page(evaluation_report([self.folder], baseline=baseline).to_plain()))
+        runs = read_runs([self.run])
+        write_page(Path(file), report_page(report_data(report(runs, baseline=baseline), runs)))
         return Path(file)
 
     def fit_router(
@@ -285,18 +292,19 @@ def _variants(paradigm: str | Paradigm, corpus: AsyncCorpus) -> list[Variant]:
     return [Variant(paradigm.name, paradigm)]
 
 
-def _row(scores: ParadigmScores, metrics: Sequence[str]) -> list[Cell]:
-    used = scores.resources
-    cells: list[Cell] = [scores.paradigm, scores.questions, scores.failed]
-    for name in metrics:
-        score = scores.metrics.get(name, MetricScore())
-        cells += [score.mean, None if score.low is None else f"{score.low:.3f} to {score.high:.3f}"]
-    return [*cells, used.evidence, used.seconds, used.total.usd]
+def _row(tables: Mapping[str, Table], counts: Mapping[str, Cell], metrics: Sequence[str]) -> list[Cell]:
+    name = counts["paradigm"]
+    cells: list[Cell] = [name, counts["questions"], counts["failed"]]
+    for metric in metrics:
+        mean, low, high = (
+            tables["figures"].cell(column, metric=metric, paradigm=name, type="") for column in ("mean", "low", "high")
+        )
+        cells += [mean, None if low is None else f"{low:.3f} to {high:.3f}"]
+    return [*cells, *(tables["costs"].cell(column, paradigm=name) for column in ("evidence", "seconds", "usd"))]
 
 
-def _flat(scored: Scored, metrics: Sequence[str]) -> dict[str, Any]:
-    record = scored.record
-    values = {name: scored.values[name].value if name in scored.values else None for name in metrics}
+def _flat(record: Record, metrics: Sequence[str]) -> dict[str, Any]:
+    values = {name: record.values[name].value if name in record.values else None for name in metrics}
     return {
         "question": record.question,
         "text": record.text,

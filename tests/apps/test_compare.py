@@ -61,7 +61,7 @@ def test_as_json_against_a_baseline(folder: Path, capsys: pytest.CaptureFixture[
     assert data["rows"][0]["missing_b"] == {"failed": 1, "no gold answer": 1}
     assert data["counts"]["naive"] == {
         "questions": 42, "scored_questions": 40, "not_asked": 0, "answers": 42, "scored": 40, "failed": 1,
-        "unscored": {"no gold answer": 1},
+        "unscored": {"no gold answer": 1}, "repeats": 1, "median": 0.6, "low": 0.6, "high": 0.6,
     }  # fmt: skip
     assert data["counts"]["community-global"]["not_asked"] == 2
 

@@ -87,14 +87,14 @@ def test_agreement(ragways: Run, home: Path, keys):
     assert "60 of 60 labelled" in ragways("eval", "label", "run", "--count", "60").out
     done = ragways("eval", "agreement", "run")
     assert done.code == 0, done.err
-    for words in ("agreement with people", "kappa", "accuracy", "accuracy, and corrected by labels", "labels alone"):
+    for words in ("Agreement with people", "kappa", "accuracy", "accuracy, and corrected by labels", "labels alone"):
         assert words in done.out
     assert "30 right, 0 partly, 30 wrong, 0 skip; by me." in done.out
     assert [line.split(",")[0] for line in done.out.splitlines() if "corrected by" in line] == ["accuracy", "f1"]
     data = ragways("eval", "agreement", "run", "--json").data
-    own = next(one["kappa"] for one in data["judges"] if one["metric"] == "accuracy")
+    own = next(one for one in data["labels"] if one["of"] == "accuracy")
     assert -1 <= own["low"] <= own["kappa"] <= own["high"] <= 1
-    assert {one["metric"] for one in data["means"]} >= {"accuracy", "em", "f1"}
+    assert {one["metric"] for one in data["corrected"]} >= {"accuracy", "em", "f1"}
     lines = ragways("eval", "agreement", "run", "--metric", "em").out.splitlines()
     assert [line.split(",")[0] for line in lines if "corrected by" in line] == ["em"]
     one_line(ragways("eval", "agreement", "run", "--about", "nice"), 2, "no verdict 'nice'", "correct, supported")

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from ragways.apps.evaluation.score import report
 from ragways.core.errors import UsageError
 from ragways.pictures.report import report_page
-from tests.evaluation.report.made import EVIL, made_run, report_data
+from tests.evaluation.report.made import EVIL, made_report, made_run, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("which", ["folder", "hostile"])
 def test_the_page_is_one_file_that_loads_nothing(which: str, request: pytest.FixtureRequest):
-    data = report_data([request.getfixturevalue(which)])
+    data = made_report([request.getfixturevalue(which)])
     text = report_page(data)
     read = Page(text)
     assert read.tags.count("script") == 3
@@ -93,8 +93,12 @@ def test_html_markdown_and_json(folder: Path, tmp_path: Path):
     assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "a.md").read_text(encoding="utf-8").startswith("# Evaluation: run\n")
     both = run(str(folder), "--html", str(tmp_path / "b.html"), "--json")
-    assert json.loads(both.stdout)["paradigms"] == ["naive", "words"]
+    assert [row["paradigm"] for row in rows_of(json.loads(both.stdout), "costs")] == ["naive", "words"]
     assert "wrote" in both.stderr
+    tables = run(str(folder), "--latex", str(tmp_path / "a.tex"), "--csv", str(tmp_path / "tables"))
+    assert tables.exit_code == 0, tables.exception
+    assert r"\begin{tabular}" in (tmp_path / "a.tex").read_text(encoding="utf-8")
+    assert (tmp_path / "tables" / "costs.csv").read_text(encoding="utf-8").startswith("paradigm,answered,")
     plain = run(str(folder), "--baseline", "words")
     assert plain.stdout.startswith("# Evaluation: run\n")
     assert "## Questions" not in plain.stdout

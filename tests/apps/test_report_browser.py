@@ -11,12 +11,20 @@ import pytest
 
 from ragways.pictures.report import report_page
 from tests.apps.browser import Browser, colours, needs_browser
-from tests.evaluation.report.made import EVIL, labelled, made_run, report_data
+from tests.evaluation.report.made import EVIL, figures, labelled, made_report, made_run, notes_of, rows_of
 
 pytestmark = needs_browser
 
 SHOWN = "[...document.querySelectorAll('.question')].map((one) => one.dataset.id)"
 SECTIONS = ("figures", "types", "comparisons", "pareto", "labels", "duels", "costs", "timeline", "tools", "questions")
+
+
+def changed(data: dict[str, Any], **tables: list[dict[str, Any]]) -> dict[str, Any]:
+    """A report with other rows in some of its tables."""
+    some = json.loads(json.dumps(data))
+    for table in some["tables"]:
+        table["rows"] = tables.get(table["name"].replace(" ", "_"), table["rows"])
+    return dict(some)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +36,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = labelled(made_run(tmp_path_factory.mktemp("report") / "run", questions=60, duels=True))
-    return report_data([folder])
+    return made_report([folder])
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +63,8 @@ def test_it_is_drawn(browser: Browser, url: str, data: dict[str, Any], width: in
     assert browser.ask("document.documentElement.scrollWidth") <= width, "nothing sticks out sideways"
     cut = "[...document.querySelectorAll('.frame')].filter((one) => one.scrollWidth > one.clientWidth).length"
     assert browser.ask(cut) == 0, "no column is cut off"
-    assert browser.ask("document.getElementById('verdict').textContent") == data["verdict"]
-    assert data["runs"][0]["date"] in browser.ask("document.getElementById('summary').textContent")
+    assert browser.ask("document.getElementById('verdict').textContent") == notes_of(data, "runs")[0]
+    assert rows_of(data, "runs")[0]["date"] in browser.ask("document.getElementById('summary').textContent")
     for section in SECTIONS:
         assert browser.ask(f"document.getElementById('{section}').children.length") > 1
     assert browser.ask("document.querySelectorAll('#figures tbody tr').length") == 5
@@ -72,19 +80,20 @@ def test_it_is_drawn(browser: Browser, url: str, data: dict[str, Any], width: in
     assert len(seen) > 50, "letters and marks, not a blank sheet"
     assert seen.most_common(1)[0][1] < 0.97 * seen.total()
     first = browser.ask("document.querySelector('#figures tbody th').textContent")
-    assert first == max(data["rows"], key=lambda row: row["metrics"]["accuracy"]["mean"])["paradigm"]
+    means = {name: row["mean"] for name, row in figures(data, "accuracy").items()}
+    assert first == max(means, key=lambda name: means[name])
 
 
 def test_labels_of_the_plot_do_not_lie_upon_each_other(browser: Browser, data: dict[str, Any], tmp_path: Path):
     """As many paradigms as there are, some of them all but alike."""
-    rows = []
+    costs, means = rows_of(data, "costs"), figures(data, "accuracy")
+    new_costs, new_means = [], []
     for at in range(23):
-        row = json.loads(json.dumps(data["rows"][at % 5]))
-        row["paradigm"] = f"some-paradigm-{at}"
-        row["cost"]["tokens"] *= 1 + at % 7 / 50
-        row["metrics"]["accuracy"]["mean"] += at // 7 / 40
-        rows.append(row)
-    many = {**data, "rows": rows, "paradigms": [row["paradigm"] for row in rows]}
+        cost, name = costs[at % 5], f"some-paradigm-{at}"
+        new_costs.append({**cost, "paradigm": name, "tokens": cost["tokens"] * (1 + at % 7 / 50)})
+        mean = means[cost["paradigm"]]
+        new_means.append({**mean, "paradigm": name, "mean": mean["mean"] + at // 7 / 40})
+    many = changed(data, costs=new_costs, figures=new_means, other_figures=[])
     (tmp_path / "many.html").write_text(report_page(many), encoding="utf-8")
     for width in (1400, 390):
         browser.open((tmp_path / "many.html").as_uri(), width=width)
@@ -182,24 +191,24 @@ def test_sorting_and_choosing(browser: Browser, url: str, data: dict[str, Any]):
     browser.open(url)
     browser.click("#figures thead th:first-child button")
     names = browser.ask("[...document.querySelectorAll('#figures tbody th')].map((one) => one.textContent)")
-    assert names == sorted(data["paradigms"])
+    assert names == sorted(row["paradigm"] for row in rows_of(data, "costs"))
     assert browser.ask("document.querySelector('#figures thead th').getAttribute('aria-sort')") == "ascending"
     browser.ask(
         "(() => { const s = document.querySelector('#types select');"
         " s.value = 'recall@5'; s.dispatchEvent(new Event('change')); })()"
     )
     assert "recall@5 by type" in browser.ask("document.querySelector('#types caption').textContent")
-    for at, cost in enumerate(data["costs"]):
+    for at, words in enumerate(row["cost"] for row in rows_of(data, "fronts")):
         browser.ask(
             "(() => { const s = document.querySelectorAll('#pareto select')[1];"
             f" s.selectedIndex = {at}; s.dispatchEvent(new Event('change')); }})()"
         )
-        assert data["costs"][cost] in browser.ask("document.querySelector('#pareto svg').getAttribute('aria-label')")
+        assert words in browser.ask("document.querySelector('#pareto svg').getAttribute('aria-label')")
 
 
 def test_no_front_is_drawn_of_an_advisory_metric(browser: Browser, data: dict[str, Any], tmp_path: Path):
-    metrics = [{**one, "advisory": one["name"] == "f1"} for one in data["metrics"]]
-    (tmp_path / "report.html").write_text(report_page({**data, "metrics": metrics}), encoding="utf-8")
+    metrics = [{**one, "advisory": one["name"] == "f1"} for one in rows_of(data, "metrics")]
+    (tmp_path / "report.html").write_text(report_page(changed(data, metrics=metrics)), encoding="utf-8")
     browser.open((tmp_path / "report.html").as_uri())
     offered = "[...document.querySelector('#{} select').options].map((one) => one.value)"
     assert "f1" in browser.ask(offered.format("types"))
@@ -208,7 +217,7 @@ def test_no_front_is_drawn_of_an_advisory_metric(browser: Browser, data: dict[st
 
 def test_text_stays_text(browser: Browser, tmp_path: Path):
     folder = made_run(tmp_path / "run", questions=4, hostile=True, paradigms=["naive", "words", "</script><b>x"])
-    (tmp_path / "evil.html").write_text(report_page(report_data([folder])), encoding="utf-8")
+    (tmp_path / "evil.html").write_text(report_page(made_report([folder])), encoding="utf-8")
     browser.open(f"{(tmp_path / 'evil.html').as_uri()}#q=q001")
     browser.ask("document.querySelectorAll('.card details').forEach((one) => { one.open = true; })")
     browser.wait("document.querySelector('.piece')")
@@ -227,7 +236,7 @@ def test_text_stays_text(browser: Browser, tmp_path: Path):
 
 def test_without_duels_samples_and_tools(browser: Browser, tmp_path: Path):
     folder = made_run(tmp_path / "run", questions=5, paradigms=["naive"], judged=False, sampled=False)
-    (tmp_path / "few.html").write_text(report_page(report_data([folder])), encoding="utf-8")
+    (tmp_path / "few.html").write_text(report_page(made_report([folder])), encoding="utf-8")
     browser.open((tmp_path / "few.html").as_uri())
     said = browser.ask("[...document.querySelectorAll('.missing')].map((one) => one.textContent)")
     assert "Left out: no duel was run: ragways eval duel RUN." in said
@@ -235,13 +244,13 @@ def test_without_duels_samples_and_tools(browser: Browser, tmp_path: Path):
 
 
 def test_no_verdict_is_shown_as_such(browser: Browser, data: dict[str, Any], tmp_path: Path):
-    some = json.loads(json.dumps({**data, "questions": data["questions"][:3]}))
-    duel = some["duels"][0]
-    duel["selftest"] |= {"passed": False, "why": "the judge failed its own test: position bias of +40 %"}
-    for pair in duel["pairs"]:
-        pair["verdict"] = {"outcome": "no verdict", "winner": "", "words": "no verdict: x", "adjusted": None}
-    outcomes = duel["map"]["outcomes"]
-    duel["map"]["outcomes"] = [[one and "no verdict" for one in row] for row in outcomes]
+    none = {"outcome": "no verdict", "winner": "", "words": "no verdict: x", "adjusted": None}
+    failed = {"passed": False, "why": "the judge failed its own test: position bias of +40 %"}
+    some = changed(
+        {**data, "questions": data["questions"][:3]},
+        duels=[pair | none for pair in rows_of(data, "duels")],
+        judge_tests=[test | failed for test in rows_of(data, "judge tests")],
+    )
     (tmp_path / "none.html").write_text(report_page(some), encoding="utf-8")
     browser.open((tmp_path / "none.html").as_uri())
     assert browser.ask("document.querySelectorAll('.heat td.none').length") == 20
@@ -270,9 +279,10 @@ def marked(browser: Browser, section: str) -> list[str]:
 
 
 def test_the_best_and_what_is_not_shown_to_differ_are_marked(browser: Browser, data: dict[str, Any], tmp_path: Path):
-    metric = data["main"][0]
     for best in (["fused", "agent"], []):
-        some = {**data, "main": [metric], "best": {metric: best}, "questions": data["questions"][:3]}
+        rows = [row | {"best": "yes" if not row["type"] and row["paradigm"] in best else ""}
+                for row in rows_of(data, "figures") if row["metric"] == "accuracy"]  # fmt: skip
+        some = changed({**data, "questions": data["questions"][:3]}, figures=rows)
         (tmp_path / "best.html").write_text(report_page(some), encoding="utf-8")
         browser.open((tmp_path / "best.html").as_uri())
         assert sorted(marked(browser, "figures")) == sorted(best)
@@ -284,7 +294,7 @@ def test_the_best_and_what_is_not_shown_to_differ_are_marked(browser: Browser, d
 
 def test_figures_without_an_interval(browser: Browser, tmp_path: Path):
     folder = made_run(tmp_path / "run", questions=1, paradigms=["naive", "words", "fused"], judged=False)
-    (tmp_path / "one.html").write_text(report_page(report_data([folder])), encoding="utf-8")
+    (tmp_path / "one.html").write_text(report_page(made_report([folder])), encoding="utf-8")
     browser.open((tmp_path / "one.html").as_uri())
     browser.wait("document.body.dataset.drawn === 'all'")
     assert "no interval · n 1" in browser.ask("document.getElementById('figures').textContent")
@@ -294,14 +304,12 @@ def test_figures_without_an_interval(browser: Browser, tmp_path: Path):
 
 def test_the_timeline_says_nothing_of_nobody(browser: Browser, data: dict[str, Any], tmp_path: Path):
     """Samples from before the first answer have no paradigm."""
-    some = json.loads(json.dumps({**data, "questions": data["questions"][:3]}))
-    some["timeline"][0]["by_paradigm"].insert(
-        0, {"paradigm": "", "seconds": 0.02, "cpu": 0, "cores": 0.28, "memory": 1}
-    )
+    nobody = {"run": "run", "paradigm": "opening", "seconds": 0.02, "cpu": 0, "cores": 0.28, "memory": 1}
+    some = changed({**data, "questions": data["questions"][:3]}, load=[nobody, *rows_of(data, "load")])
     (tmp_path / "line.html").write_text(report_page(some), encoding="utf-8")
     browser.open((tmp_path / "line.html").as_uri())
     readout = "document.querySelector('#timeline .readout').textContent"
     assert browser.ask(readout) == "Point at the picture, or choose a paradigm."
     browser.click("#timeline .legend button")
-    assert browser.ask(readout).startswith(f"{data['paradigms'][0]}: ")
+    assert browser.ask(readout).startswith(f"{rows_of(data, 'costs')[0]['paradigm']}: ")
     assert "opening and warming up" in browser.ask("document.querySelector('#timeline table').textContent")

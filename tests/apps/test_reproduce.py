@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import UsageError
+from ragways.core.table import Table
 from ragways.evaluation.duel.entries import DuelRules
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.record import AnswerUsage, Record, Records
-from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage, construction
-from ragways.evaluation.score import MetricScore, ParadigmScores, RepeatRange, TypeScores
 from ragways.reproduce.by_type import type_rows
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.experiment import LocatedData, locate
@@ -34,7 +33,6 @@ from ragways.reproduce.figures import (
 from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import read_settings
-from ragways.store.cache import Spent
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
 
@@ -97,14 +95,16 @@ def records(*tokens_of: tuple[float, ...]) -> list[Record]:
 
 
 def test_figures_are_read_off_a_run_with_interval_and_range():
-    built = construction(["graph"], {"graph": Spent(3, 700, 100, 0.5, 1.0)}, questions=4)
-    used = ParadigmUsage("naive", 8, 0, 8, MeanUsage(), None, None, 0, None, construction=built)
-    metrics = {"accuracy": MetricScore(0.5, 0.2, 0.8, n=8), "f1": MetricScore(),
-               "crag-fine": MetricScore(0.25, -0.5, 0.5, n=8, repeats=RepeatRange(0.2, 0.1, 0.4))}  # fmt: skip
-    row = ParadigmScores(
-        "naive", 8, 8, 1, 0, 0, metrics, {"null": TypeScores(0, 0, {"accuracy": MetricScore(1.0, n=2)})}, used
-    )
-    run = VariantRun(row, records((1000, 1200), (2000, 2200), (600, 3000)))
+    columns = ["metric", "type", "mean", "low", "high", "n", "median", "minimum", "maximum"]
+    figures = [
+        ("accuracy", "", 0.5, 0.2, 0.8, 8, None, None, None),
+        ("accuracy", "null", 1.0, None, None, 2, None, None, None),
+        ("f1", "", None, None, None, 0, None, None, None),
+        ("crag-fine", "", 0.25, -0.5, 0.5, 8, 0.2, 0.1, 0.4),
+    ]
+    costs = Table.of(["paradigm", "index_calls", "index_tokens", "index_tokens_each"], [("naive", 3, 800, 200.0)])
+    tables = {"costs": costs, "figures": Table.of(["paradigm", *columns], [("naive", *row) for row in figures])}
+    run = VariantRun("naive", tables, records((1000, 1200), (2000, 2200), (600, 3000)))
     assert mean("accuracy")(run) == Figure(50, 20, 80, 8)
     assert mean("accuracy", of_type="null")(run) == Figure(100, n=2)
     assert mean("accuracy", of_type="temporal")(run) == mean("f1")(run) == Figure(n=0)
@@ -119,7 +119,9 @@ def test_figures_are_read_off_a_run_with_interval_and_range():
     assert median_tokens(run).value == (1000 + 2200) / 2
     assert construction_tokens(run) == Figure(800)
     assert tokens_with_construction(run).value == pytest.approx((3600 / 3 + 6400 / 3) / 2 + 200)
-    known = VariantRun(row, [replace(one, replies_known=1, usage=AnswerUsage(calls=0)) for one in run.records])
+    known = VariantRun(
+        "naive", tables, [replace(one, replies_known=1, usage=AnswerUsage(calls=0)) for one in run.records]
+    )
     assert seconds(known) == tokens(known) == Figure(n=0)
     assert seconds(run).n == 3
 

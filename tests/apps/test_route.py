@@ -12,11 +12,11 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import AnswerUsage, Record, Records, begin
+from ragways.evaluation.record import AnswerUsage, Record, Records, RunInfo, begin
+from ragways.evaluation.record import Run as EvaluationRun
 from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import Outcomes
-from ragways.evaluation.routing.told import verdict, winners
-from ragways.evaluation.run import Run as EvaluationRun
+from ragways.evaluation.routing.tables import verdict, winners
 from ragways.experiment import Evaluation
 from ragways.index.open import Index
 from ragways.retrieval.ask import PARADIGMS
@@ -126,7 +126,7 @@ def record(n: int, arm: str, right: bool, **changes: object) -> Record:
 
 
 def run(folder: Path, records: list[Record], index: str = "") -> Path:
-    begin(folder, index=index or folder.name)
+    begin(folder, RunInfo(index=index or folder.name))
     for one in records:
         Records(folder).append(one)
     return folder

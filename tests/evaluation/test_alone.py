@@ -13,7 +13,7 @@ from ragways.core.errors import UsageError
 from ragways.evaluation.importing import add
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.record import Records, locked
-from ragways.evaluation.score import score, score_all
+from ragways.evaluation.score import score_records, with_values
 from tests.evaluation.test_run import record
 
 HOLD = (
@@ -52,7 +52,8 @@ def test_what_was_recorded_twice_counts_once(tmp_path: Path):
 
 def test_settings_in_a_name_are_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
-    show_scores(score(score_all([record(paradigm="naive[k=2]"), record(paradigm="naive[k=20;least=0.4]")])))
+    records = [record(paradigm="naive[k=2]"), record(paradigm="naive[k=20;least=0.4]")]
+    show_scores(score_records(with_values(records)))
     shown = capsys.readouterr().out
     assert "naive[k=2]" in shown
     assert "=0.4]" in shown, "the end too, on a line of its own"

@@ -12,7 +12,7 @@ import pytest
 
 from ragways.evaluation import run as module
 from ragways.evaluation.question import Question
-from ragways.evaluation.record import FEATURES_FILE, FILE, Records, kept_features
+from ragways.evaluation.record import FEATURES_FILE, FILE, Records, question_features
 from ragways.evaluation.run import evaluate, parse_variants, take_features
 from ragways.index.open import Index
 from ragways.retrieval.resources import Resources
@@ -110,10 +110,10 @@ def test_a_run_does_not_fail_for_them(
 def test_what_cannot_be_asked_has_none_and_no_model_is_asked(index: Index, tmp_path: Path):
     use = resources(index, [])  # a scripted model that fails when it is asked anything
     asyncio.run(take_features(use, {"empty": "  ", "long": "x" * 9000, "one": f"  {TWO} "}, tmp_path))
-    kept = {row.question: row.features for row in kept_features(tmp_path)}
+    kept = {row.question: row.features for row in question_features(tmp_path)}
     assert kept.keys() == {"one"}
     asyncio.run(take_features(use, {"two": TWO}, tmp_path))
-    assert {row.question: row.features for row in kept_features(tmp_path)}["two"] == kept["one"]
+    assert {row.question: row.features for row in question_features(tmp_path)}["two"] == kept["one"]
 
 
 def test_an_index_of_the_graph_alone_has_fewer(tmp_path: Path):

@@ -17,8 +17,7 @@ from ragways.core.errors import UsageError
 from ragways.evaluation.gate import Margin, Requirement, compare_margins, no_worse, unlike
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import FILE, AnswerUsage, Record, Records
-from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage
-from ragways.evaluation.score import MetricScore, ParadigmScores, score_all
+from ragways.evaluation.score import score_records, with_values
 from ragways.evaluation.statistics.values import Value
 from tests.apps.conftest import Run, home, one_line, ragways  # noqa: F401 - fixtures
 
@@ -37,12 +36,6 @@ def answer(question: int, paradigm: str = "naive", right: bool = True, **changes
 def write(folder: Path, *records: Record) -> None:
     for record in records:
         Records(folder).append(record)
-
-
-def row(paradigm: str, **means: float | None) -> ParadigmScores:
-    metrics = {name.replace("_", "-"): MetricScore(mean) for name, mean in means.items()}
-    used = ParadigmUsage(paradigm, 1, 0, 1, MeanUsage(), None, None, 0, None)
-    return ParadigmScores(paradigm, 1, 1, 1, 0, 0, metrics, {}, used)
 
 
 def test_a_run_without_a_record_does_not_pass(ragways: Run, home: Path):  # noqa: F811
@@ -71,7 +64,7 @@ def rights(n: int, wrong: int, paradigm: str = "naive", start: int = 0, **change
 
 
 def checks(now: list[Record], before: list[Record], **options: Any) -> dict[str, str]:
-    found = no_worse(list(score_all(now)), list(score_all(before)), **options)
+    found = no_worse(list(with_values(now)), list(with_values(before)), **options)
     return {check.name: check.outcome for check in found}
 
 
@@ -101,7 +94,7 @@ def test_what_is_now_missing_gives_no_verdict_or_fails():
     more = [answer(at, error="down") if at < 40 else answer(at) for at in range(100)]
     assert checks(more, before, margins={"accuracy": 0.0}) == {"accuracy no worse": "undecided"}
     every = [answer(at, error="down") for at in range(100)]
-    found = no_worse(list(score_all(every)), list(score_all(before)), margins={"accuracy": 0.0})
+    found = no_worse(list(with_values(every)), list(with_values(before)), margins={"accuracy": 0.0})
     assert [(one.outcome, one.words) for one in found] == [("failed", "accuracy was 0.750 and is now unscored")]
 
 
@@ -221,7 +214,7 @@ def test_what_is_no_requirement(text: str):
 
 
 def test_a_paradigm_that_is_not_there_is_named_with_what_was_meant():
-    rows = [row("naive[k=20]", accuracy=0.5)]
+    rows = score_records(with_values(rights(10, 5, "naive[k=20]", usage=AnswerUsage())))
     found = Requirement.parse("naive[k=20]:accuracy>=0.6").checks(rows)
     assert [(one.paradigm, one.outcome, one.words) for one in found] == [
         ("naive[k=20]", "failed", "accuracy is 0.500, required >= 0.6")

@@ -66,13 +66,13 @@ def test_a_run_does_not_go_on_as_another(indexed: Run, home: Path):  # noqa: F81
 
 
 def test_settings_seed_and_model_are_those_it_began_with(tmp_path: Path):
-    first = begin(tmp_path, seed=1, model="m", variants={"naive": {"k": 10}}, guard={"copies": 1})
-    again = begin(tmp_path, seed=1, model="m", variants={"words": {"k": 5}}, guard={"copies": 1})
+    first = begin(tmp_path, RunInfo(seed=1, model="m", variants={"naive": {"k": 10}}, guard={"copies": 1}))
+    again = begin(tmp_path, RunInfo(seed=1, model="m", variants={"words": {"k": 5}}, guard={"copies": 1}))
     assert again.variants == {
         "naive": {"k": 10},
         "words": {"k": 5},
     }
-    assert begin(tmp_path, seed=1, model="m", guard={"copies": 1}).id == first.id
+    assert begin(tmp_path, RunInfo(seed=1, model="m", guard={"copies": 1})).id == first.id
     others: list[dict[str, Any]] = [
         {"seed": 2}, {"model": "n"}, {"prompts": "native"}, {"temperature": 0.3},
         {"guard": {"copies": 0}},
@@ -80,7 +80,7 @@ def test_settings_seed_and_model_are_those_it_began_with(tmp_path: Path):
     ]  # fmt: skip
     for changes in others:
         with pytest.raises(UsageError):
-            begin(tmp_path, **{"seed": 1, "model": "m", "guard": {"copies": 1}, **changes})
+            begin(tmp_path, RunInfo(**{"seed": 1, "model": "m", "guard": {"copies": 1}, **changes}))
 
 
 def test_the_hash_of_a_run_is_that_of_its_questions_and_gold(indexed: Run, home: Path):  # noqa: F811

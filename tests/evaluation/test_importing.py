@@ -17,8 +17,16 @@ from typer.testing import CliRunner
 
 from ragways.apps.evaluation.questions import import_answers
 from ragways.core.errors import PARTLY, UsageError
-from ragways.evaluation.imported_answers import ImportedAnswer, ImportedPassage, ranks, read_answers
-from ragways.evaluation.importing import ImportResult, add, check_name, counted, to_records
+from ragways.evaluation.importing import (
+    ImportedAnswer,
+    ImportedPassage,
+    ImportResult,
+    add,
+    check_name,
+    ranks,
+    read_answers,
+    to_records,
+)
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import FILE, AnswerUsage, EvidenceItem, Record, Records
 
@@ -260,8 +268,8 @@ def test_a_name_that_misleads_is_refused(name: str):
 
 def test_counts_name_everything():
     done = to_records([ImportedAnswer("q1", "", "a"), ImportedAnswer("x", "", "b")], QUESTIONS, "other")
-    data = counted(done, [ImportedAnswer("", "", None)] * 2)
-    assert (data.answers, data.matched, data.unmatched, data.unanswered) == (2, 1, ("x",), ("q2", "q3"))
+    data = done.counts()
+    assert (data["answers"], data["matched"], data["unmatched"], data["unanswered"]) == (2, 1, ["x"], ["q2", "q3"])
 
 
 # The command

@@ -6,20 +6,19 @@ import random
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
+from ragways.evaluation.agreement import label_agreement
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.labels import Labelling, Labels, LabelValue, drawn
-from ragways.evaluation.record import Record, Records
-from ragways.evaluation.report.agreement import agreement_of, label_agreement
-from ragways.evaluation.report.data import evaluation_report
-from ragways.evaluation.report.markdown import markdown
-from ragways.evaluation.score import score_run, scored
+from ragways.evaluation.record import Record, Records, Run
+from ragways.evaluation.score import score, scored
 from ragways.evaluation.statistics.labelled import FEWEST_LABELS, corrected_mean, level, weighted_kappa
-from tests.evaluation.report.made import made_run
+from tests.evaluation.report.made import as_markdown, made_report, made_run, notes_of, rows_of
 
 
 def truth(record: Record) -> LabelValue:
@@ -36,6 +35,12 @@ def label_all(folder: Path, count: int, *, by: str = "ann", verdict: str = "corr
     for at, record in enumerate(drawn(records, count, verdict=verdict)):
         work.give(at, "partly" if slips and at % slips == 0 else truth(record))
     return work
+
+
+def agreements(run: Path, verdict: str = "correct") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The agreement of metrics and of people, and the corrected means."""
+    labels, means = label_agreement(Run(run), verdict)
+    return labels.to_plain(), means.to_plain()
 
 
 @pytest.fixture
@@ -97,21 +102,20 @@ def test_labelling_goes_on_and_the_last_label_counts(run: Path):
 
 def test_a_label_belongs_to_the_answer_it_was_given_for(run: Path):
     work = label_all(run, 6)
-    found = label_agreement(run)
-    assert (sum(found.counts.values()), found.outdated) == (6, 0)
+    assert "have been replaced" not in label_agreement(Run(run))[0].notes[0]
     record = drawn(list(Records(run)), 6)[2]
     Records(run).append(replace(record, answer=f"{record.answer} And more.", abstained=False))
-    found = label_agreement(run)
-    assert (sum(found.counts.values()), found.outdated) == (5, 1)
+    assert "1 labels are of answers that have been replaced since" in label_agreement(Run(run))[0].notes[0]
+    assert sum(map(len, Labels(run).current(list(Records(run)), "correct").values())) == 5
     records = list(Records(run))
     assert Labelling(run, records, by=work.by, count=6).first == 2, "it is asked again"
 
 
 def test_what_cannot_be(run: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="no labels of what is correct"):
-        label_agreement(run)
+        label_agreement(Run(run))
     with pytest.raises(UsageError, match="no verdict 'nice'"):
-        label_agreement(run, "nice")
+        label_agreement(Run(run), "nice")
     records = list(Records(run))
     with pytest.raises(UsageError, match="needs a labeller"):
         Labelling(run, records, by=" ", count=3)
@@ -250,97 +254,80 @@ def test_the_judges_of_a_run(run: Path):
         if not record.error and record.gold:
             value = 1.0 if truth(record) == "right" or lenient.random() < 0.5 else 0.0
             Judgements(run).append(Judgement(*record.key, "verdicts", "judged-correct", value))
-    found = label_agreement(run)
-    kappas = {one.metric: one.kappa for one in found.judges}
+    labels, means = agreements(run)
+    kappas = {one["of"]: one for one in labels}
     assert {"accuracy", "judged-correct", "f1"} <= kappas.keys()
     assert not {"crag-fine", "recall@5", "abstained", "faithfulness"} & kappas.keys()
     own = kappas["judged-correct"]
-    assert own.low is not None
-    assert own.high is not None
-    assert own.kappa is not None
-    assert 0.2 < own.low < own.kappa < own.high < 0.8
-    assert own.n == 90
-    rows = {row.paradigm: row for row in score_run(run)}
-    for one in found.means:
-        mean = rows[one.paradigm].metrics[one.metric]
-        assert one.figure.raw == (pytest.approx(mean.mean) if mean.mean is not None else None)
-        assert one.figure.n == mean.n
+    assert 0.2 < own["low"] < own["kappa"] < own["high"] < 0.8
+    assert own["n"] == 90
+    figures = score(Run(run))["figures"]
+    for one in means:
+        where = {"metric": one["metric"], "paradigm": one["paradigm"], "type": ""}
+        mean = figures.cell("mean", **where)
+        assert one["raw"] == (pytest.approx(mean) if mean is not None else None)
+        assert one["n"] == figures.cell("n", **where)
     true = {"right": 1.0, "wrong": 0.0}
-    for name in rows:
-        figure = next(one.figure for one in found.means if (one.paradigm, one.metric) == (name, "judged-correct"))
-        answers = [true[truth(row.record)] for row in scored(run)
-                   if row.record.paradigm == name and not row.record.error and row.record.gold]  # fmt: skip
+    for name in ("naive", "fused", "words"):
+        figure = next(one for one in means if (one["paradigm"], one["metric"]) == (name, "judged-correct"))
+        answers = [true[truth(one)] for one in scored(Run(run)) if one.paradigm == name and not one.error and one.gold]
         told = sum(answers) / len(answers)
-        assert figure.low is not None
-        assert figure.high is not None
-        assert figure.raw is not None
-        assert figure.mean is not None
-        assert figure.low <= told <= figure.high
-        assert abs(figure.mean - told) < abs(figure.raw - told)
+        assert figure["low"] <= told <= figure["high"]
+        assert abs(figure["mean"] - told) < abs(figure["raw"] - told)
 
 
 def test_repeats_of_a_question_count_once(tmp_path: Path):
     run = made_run(tmp_path / "run", questions=40, paradigms=["naive"], repeats=3)
     label_all(run, 100)
-    (row,) = score_run(run)
-    figure = next(one.figure for one in label_agreement(run).means if one.metric == "accuracy")
-    own = row.metrics["accuracy"]
-    assert figure.raw == pytest.approx(own.mean)
-    assert (figure.n, figure.labelled <= own.n) == (own.n, True)
+    figures = score(Run(run))["figures"].where(metric="accuracy", type="")
+    figure = next(one for one in agreements(run)[1] if one["metric"] == "accuracy")
+    n = figures.cell("n")
+    assert figure["raw"] == pytest.approx(figures.cell("mean"))
+    assert (figure["n"], figure["labelled"] <= n) == (n, True)
 
 
 def test_people_among_each_other_and_together(run: Path):
     label_all(run, 30, by="ann")
     label_all(run, 20, by="ben", slips=4)
-    found = label_agreement(run)
-    (pair,) = found.people
-    assert (pair.a, pair.b, pair.kappa.n) == ("ann", "ben", 20)
-    assert pair.kappa.agreed == 0.75
-    assert found.labellers == ("ann", "ben")
-    assert found.counts["partly"] == 5
+    labels, _ = agreements(run)
+    (pair,) = (one for one in labels if one["of"] == "ann, ben")
+    assert (pair["n"], pair["agreed"]) == (20, 0.75)
+    note = label_agreement(Run(run))[0].notes[0]
+    assert "5 partly" in note
+    assert note.endswith("by ann, ben.")
     first = drawn(list(Records(run)), 30)[0]
     both = Labels(run).current([first], "correct")[first.key]
     assert sorted(one.value for one in both) == sorted(["partly", truth(first)])
-    assert {one.kappa.n for one in found.judges if one.metric == "accuracy"} <= set(range(15, 31)), (
-        "answers, not labels"
-    )
+    assert next(one["n"] for one in labels if one["of"] == "accuracy") in range(15, 31), "answers, not labels"
 
 
 def test_skipped_answers_are_in_no_figure(run: Path):
-    records = list(Records(run))
-    work = Labelling(run, records, by="ann", count=4)
+    work = Labelling(run, list(Records(run)), by="ann", count=4)
     for at in range(4):
         work.give(at, "skip")
-    found = agreement_of(list(scored(run)), Labels(run), "correct")
-    assert found is not None
-    assert found.counts["skip"] == 4
-    assert {one.kappa.n for one in found.judges} == {0}
-    assert {one.figure.labelled for one in found.means} == {0}
+    labels, means = agreements(run)
+    assert "4 skip" in label_agreement(Run(run))[0].notes[0]
+    assert {one["n"] for one in labels} == {0}
+    assert {one["labelled"] for one in means} == {0}
 
 
 def test_support_by_evidence_has_its_own_judges(run: Path):
     label_all(run, 60, verdict="supported")
-    found = label_agreement(run, "supported")
-    assert [one.metric for one in found.judges] == ["faithfulness"]
-    assert found.judges[0].kappa.n > 40
+    ((own,), _) = agreements(run, "supported")
+    assert own["of"] == "faithfulness"
+    assert own["n"] > 40
 
 
-def test_the_report_has_a_section(run: Path):
-    report = evaluation_report([run])
-    assert report.missing["labels"] == "no person has labelled an answer: ragways eval label RUN"
-    assert "Judges against people" not in markdown(report, answers=False)
+def test_the_report_has_its_tables(run: Path):
+    assert notes_of(made_report([run]), "labels") == [
+        "Left out: no person has labelled an answer: ragways eval label RUN."
+    ]
     label_all(run, 75)
-    report = evaluation_report([run])
-    assert "labels" not in report.missing
-    text = markdown(report, answers=False)
-    assert (
-        "## Judges against people in run\n\n### agreement with people: Does the answer say what the gold answer" in text
-    )
-    assert "| metric " in text.partition("Judges against people")[2]
+    text = as_markdown([run], whole=False)
+    assert "## Agreement with people\n\nrun: Does the answer say what the gold answer" in text
     assert "prediction-powered inference" in text
-    plain = report.to_plain()["labels"][0]
-    assert plain["judges"][0]["kappa"]["n"] > 50
+    assert rows_of(made_report([run]), "labels")[0]["n"] > 50
     # Two runs with the same names: paradigms are told apart as everywhere in the report.
     other = made_run(run.parent / "other", questions=10, paradigms=["naive"])
-    both = evaluation_report([run, other])
-    assert {one.paradigm for one in both.labels[0].means} == {"run/naive", "fused", "words"}
+    both = rows_of(made_report([run, other]), "corrected")
+    assert {one["paradigm"] for one in both} == {"run/naive", "fused", "words"}

@@ -20,7 +20,7 @@ from ragways.evaluation.metric import Metric, accepted, unanswerable
 from ragways.evaluation.metrics import METRICS, find_metric, record_metrics
 from ragways.evaluation.question import compared, normal, squad_normal
 from ragways.evaluation.record import Record
-from ragways.evaluation.score import score, score_all
+from ragways.evaluation.score import score_records, with_values
 
 
 def record(answer: str = "", gold: tuple[str, ...] = (), type: str = "", abstained: bool = False) -> Record:
@@ -218,9 +218,9 @@ def test_a_metric_of_a_plug_in_is_scored_found_and_shown_like_the_others(
     assert find_metric("answer-words") is words
     assert METRICS.package_of("Answer-Words") == "plugin"
     assert words in record_metrics()
-    (found,) = score_all([record("Anna Brack")])
+    (found,) = with_values([record("Anna Brack")])
     assert found.values["Answer-Words"].value == 2
-    (row,) = score([found])
-    show_scores([row])
+    tables = score_records([found])
+    show_scores(tables)
     assert "Answer-Words" in capsys.readouterr().out
-    assert row.metrics["Answer-Words"].mean == 2
+    assert tables["figures"].cell("mean", metric="Answer-Words", type="") == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,8 @@ from ragways.core.plain import from_plain, to_plain
 from ragways.evaluation.metrics import METRICS, record_metrics
 from ragways.evaluation.question import normal
 from ragways.evaluation.record import FILE, Record, Records
-from ragways.evaluation.score import MetricScore, score_all, score_run
-from ragways.evaluation.score import score as score_rows
+from ragways.evaluation.record import Run as EvaluationRun
+from ragways.evaluation.score import nested, score, score_records, with_values
 from tests.apps.conftest import CORPUS, Run, home, one_line, ragways  # noqa: F401 - fixtures
 from tests.fakes import write
 
@@ -30,10 +31,6 @@ def record(**changes) -> Record:
     base = {"question": "q", "text": "?", "type": "factual", "gold": ("Anna Brack",), "paradigm": "naive", "repeat": 0,
             "usage": {"calls": 0, "input": 0, "output": 0, "usd": 0.0, "evidence": 9}}  # fmt: skip
     return from_plain(Record, {**base, **changes})
-
-
-def score(records):
-    return score_rows(score_all(records))
 
 
 @pytest.mark.parametrize(
@@ -74,13 +71,16 @@ def test_every_metric_is_unscored_with_a_reason_where_nothing_is_known(metric):
 
 
 def test_counts_of_scored_unscored_and_failed_stand_in_every_row():
-    rows = score([record(answer="Anna Brack"), record(question="r", gold=()), record(question="s", error="down")])
-    assert (rows[0].records, rows[0].failed) == (3, 1)
-    assert rows[0].metrics["accuracy"].n == 1
-    assert rows[0].metrics["accuracy"].unscored == 1
-    assert rows[0].metrics["recall@5"] == MetricScore(
-        None, n=0, unscored=2, unscored_questions=2, why={"no gold evidence": 2}
-    )
+    records = [record(answer="Anna Brack"), record(question="r", gold=()), record(question="s", error="down")]
+    (row,) = nested(score_records(with_values(records)))
+    assert (row["records"], row["failed"]) == (3, 1)
+    assert row["metrics"]["accuracy"]["n"] == 1
+    assert row["metrics"]["accuracy"]["unscored"] == 1
+    expected: dict[str, Any] = {
+        "mean": None, "low": None, "high": None, "n": 0, "unscored": 2, "unscored_questions": 2, "repeats": None,
+        "why": {"no gold evidence": 2},
+    }  # fmt: skip
+    assert row["metrics"]["recall@5"] == expected
 
 
 def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa: F811
@@ -118,7 +118,7 @@ def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa
     again = (home / "run" / FILE).read_text().splitlines()
     assert again[:4] == kept
     assert len(again) == 6
-    assert ragways("eval", "score", "run", "--json").data == to_plain(score_run(home / "run"))
+    assert ragways("eval", "score", "run", "--json").data == to_plain(nested(score(EvaluationRun(home / "run"))))
     assert ragways("eval", "score", "run").code == 0
     one_line(ragways("eval", "score", "nowhere"), 2, "holds no run")
 

@@ -129,10 +129,10 @@ def test_a_seed_reaches_the_model_and_the_record(folder: Path):
     asyncio.run(asked(folder, unseeded, out="unseeded"))
     assert {call.seed for call in unseeded.calls} == {None}
     with pytest.raises(UsageError, match="seed 40"):
-        begin(folder / "run", seed=41, model="slow", prompts="shared")
+        begin(folder / "run", RunInfo(seed=41, model="slow", prompts="shared"))
     kept = RunInfo.read(folder / "run")
     assert kept is not None
-    assert begin(folder / "run", seed=40, model="slow", prompts="shared").id == kept.id
+    assert begin(folder / "run", RunInfo(seed=40, model="slow", prompts="shared")).id == kept.id
 
 
 def test_a_spent_budget_keeps_what_was_answered(folder: Path):

@@ -9,16 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.judges import JUDGES
-from ragways.evaluation.metric import Score
+from ragways.evaluation.metric import SIGNED
 from ragways.evaluation.metrics import METRICS
-from ragways.evaluation.record import Record
-from ragways.evaluation.score import SIGNED, UNTYPED, Scored, gaps, score
+from ragways.evaluation.record import Record, Score
+from ragways.evaluation.score import UNTYPED, gaps, nested, score_records
 
 
 def row(question: str, value: float | None, *, metric: str = "accuracy", why: str = "no gold answer", **changes: Any):
     base: dict[str, Any] = {"type": "", "gold": (), "paradigm": "naive", "repeat": 0}
-    record = Record(question=question, text="?", **(base | changes))
-    return Scored(record, {metric: Score(value, "" if value is not None else why)})
+    values = {metric: Score(value, "" if value is not None else why)}
+    return Record(question=question, text="?", values=values, **(base | changes))
+
+
+def score(records: list[Record]) -> list[dict[str, Any]]:
+    return nested(score_records(records))
+
+
+def figure_of(records: list[Record], metric: str = "accuracy") -> dict[str, Any]:
+    (found,) = score(records)
+    own: dict[str, Any] = found["metrics"][metric]
+    return own
 
 
 FAILED = {"error": "down"}
@@ -27,16 +37,16 @@ FAILED = {"error": "down"}
 def test_a_type_whose_answers_all_failed_is_there():
     rows = [row("a", 1.0, type="easy"), row("b", None, type="hard", **FAILED), row("c", None, type="hard", **FAILED)]
     (found,) = score(rows)
-    assert set(found.by_type) == {"easy", "hard"}
-    hard = found.by_type["hard"]
-    assert (hard.failed, hard.metrics["accuracy"].mean, hard.metrics["accuracy"].n) == (2, None, 0)
-    assert found.by_type["easy"].failed == 0
+    assert set(found["by_type"]) == {"easy", "hard"}
+    hard = found["by_type"]["hard"]
+    assert (hard["failed"], hard["metrics"]["accuracy"]["mean"], hard["metrics"]["accuracy"]["n"]) == (2, None, 0)
+    assert found["by_type"]["easy"]["failed"] == 0
 
 
 def test_questions_without_a_type_are_there_beside_those_with_one():
     (found,) = score([row("a", 1.0, type="easy"), row("b", 0.0), row("c", 1.0)])
-    assert found.by_type[UNTYPED].metrics["accuracy"].n == 2
-    assert score([row("a", 1.0), row("b", 0.0)])[0].by_type == {}, "no types at all"
+    assert found["by_type"][UNTYPED]["metrics"]["accuracy"]["n"] == 2
+    assert score([row("a", 1.0), row("b", 0.0)])[0]["by_type"] == {}, "no types at all"
 
 
 ANSWERS = st.lists(
@@ -58,29 +68,29 @@ def test_every_question_is_scored_unscored_or_failed(answers: list[tuple[str, st
         for at, (question, type, value) in enumerate(answers)
     ]  # fmt: skip
     (found,) = score(rows)
-    figure = found.metrics["accuracy"]
-    assert figure.n + figure.unscored_questions + found.failed_questions == found.questions
-    assert figure.unscored_questions <= figure.unscored == sum(figure.why.values())
-    if found.by_type:
-        own = found.by_type.values()
-        assert sum(one.failed for one in own) == found.failed
+    figure = found["metrics"]["accuracy"]
+    assert figure["n"] + figure["unscored_questions"] + found["failed_questions"] == found["questions"]
+    assert figure["unscored_questions"] <= figure["unscored"] == sum(figure["why"].values())
+    if own := found["by_type"].values():
+        assert sum(one["failed"] for one in own) == found["failed"]
         for count in ("n", "unscored", "unscored_questions"):
-            assert sum(getattr(one.metrics["accuracy"], count) for one in own) == getattr(figure, count)
+            assert sum(one["metrics"]["accuracy"][count] for one in own) == figure[count]
 
 
 def test_unscored_answers_and_unscored_questions():
     rows = [row("a", None, repeat=at) for at in range(3)] + [row("b", None), row("b", 1.0, repeat=1)]
-    figure = score(rows)[0].metrics["accuracy"]
-    assert (figure.n, figure.unscored, figure.unscored_questions) == (1, 4, 1)
+    figure = figure_of(rows)
+    assert (figure["n"], figure["unscored"], figure["unscored_questions"]) == (1, 4, 1)
 
 
 def test_what_is_unscored_is_told_by_paradigm():
     rows = [row(question, None, paradigm=name) for name in ("naive", "words") for question in "ab"]
     rows += [row("c", None, paradigm="words", why="not judged"), row("c", 1.0)]
-    reasons = [(gap.why, gap.answers, gap.whose) for gap in gaps(score(rows))]
-    assert reasons == [("no gold answer", 2, "each paradigm"), ("not judged", 1, "words")]
+    assert gaps(score_records(rows)).rows == (
+        ("accuracy", "each paradigm", 2, "no gold answer"), ("accuracy", "words", 1, "not judged"),
+    )  # fmt: skip
     many = [row(question, None, paradigm=f"p{name}") for name in range(6) for question in "ab"[: 1 + (name < 5)]]
-    assert [gap.whose for gap in gaps(score(many))] == ["p0, p1, p2 and 2 more", "p5"]
+    assert gaps(score_records(many)).column("of") == ["p0, p1, p2 and 2 more", "p5"]
 
 
 @pytest.mark.parametrize(
@@ -93,13 +103,12 @@ def test_what_is_unscored_is_told_by_paradigm():
     ],
 )
 def test_no_interval_is_of_no_width(values: list[float], expected: Any):
-    (found,) = score([row(f"q{at}", value) for at, value in enumerate(values)])
-    figure = found.metrics["accuracy"]
-    assert (figure.low, figure.high) == expected
+    figure = figure_of([row(f"q{at}", value) for at, value in enumerate(values)])
+    assert (figure["low"], figure["high"]) == expected
 
 
 def test_what_may_be_negative_is_no_share():
     assert {name for judge in JUDGES.values() for name in map(str, judge.metrics)} >= SIGNED
     assert {name for name, metric in METRICS.items() if "−1" in metric.summary} == SIGNED
-    (found,) = score([row(f"q{at}", 0.0, metric="crag-fine") for at in range(20)])
-    assert (found.metrics["crag-fine"].low, found.metrics["crag-fine"].high) == (None, None)
+    figure = figure_of([row(f"q{at}", 0.0, metric="crag-fine") for at in range(20)], "crag-fine")
+    assert (figure["low"], figure["high"]) == (None, None)

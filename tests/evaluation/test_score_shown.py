@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from ragways.apps.evaluation.score import SHOWN, show_retrieval, show_run, show_scores
+from ragways.core.table import Table
 from ragways.evaluation.metrics import USUAL
-from ragways.evaluation.retrieval import RetrievalScores
-from ragways.evaluation.score import MetricScore, score, score_all
+from ragways.evaluation.record import Record
+from ragways.evaluation.score import score_records, with_values
 from tests.evaluation.report.made import made_run
 from tests.evaluation.test_run import record
 
@@ -21,6 +22,10 @@ HEADS = " ".join((*SHOWN.values(), "tokens", "s p50", "failed", "paradigm")).spl
 @pytest.fixture(autouse=True)
 def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
+
+
+def scores(records: list[Record]) -> dict[str, Table]:
+    return score_records(with_values(records))
 
 
 def tables(shown: str) -> list[str]:
@@ -47,29 +52,30 @@ def test_names_and_headers_are_whole(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_intervals_are_shown_from_end_to_end(capsys: pytest.CaptureFixture[str]):
     right = [record(question=str(at), answer="Anna Brack", paradigm="naive[k=20]") for at in range(20)]
-    show_scores(score(score_all(right)))
+    show_scores(scores(right))
     shown = capsys.readouterr().out
     assert ".84–1 " in shown
     assert "±" not in shown
-    show_scores(score(score_all(right[:1])))
+    show_scores(scores(right[:1]))
     assert "±" not in (one := capsys.readouterr().out)
     assert re.search(r"\s–\s", one), "one question has no interval"
 
 
 def test_what_is_unscored_is_not_added_up_over_paradigms(capsys: pytest.CaptureFixture[str]):
     rows = [record(question=str(at), gold=(), paradigm=name) for name in ("naive", "words") for at in range(3)]
-    show_scores(score(score_all(rows)))
+    show_scores(scores(rows))
     shown = capsys.readouterr().out
     assert "unscored answers of each paradigm, no gold answer: accuracy 3," in shown
 
 
 def test_the_table_of_retrieval(capsys: pytest.CaptureFixture[str]):
-    metrics = {str(metric): MetricScore(0.9123, 0.81, 0.97, 10) for metric in USUAL}
-    one = metrics | {"recall@2": MetricScore(1.0, n=1)}
-    rows = [
-        RetrievalScores(name, 10, 0, 0, one if name == NAMES[0] else metrics, 12345, 1234.5, 2234.5, 1.0)
-        for name in NAMES
-    ]
+    figures = {f"{metric}{end}": value for metric in USUAL for end, value in
+               (("", 0.9123), (" low", 0.81), (" high", 0.97))}  # fmt: skip
+    one = figures | {"recall@2": 1.0, "recall@2 low": None, "recall@2 high": None}
+    rest = {"questions": 10, "unscored": 0, "gold_not_in_index": 0, "evidence_tokens": 12345.0, "cpu_ms_p50": 1234.5,
+            "cpu_ms_p95": 2234.5}  # fmt: skip
+    made = [{"paradigm": name, **(one if name == NAMES[0] else figures), **rest} for name in NAMES]
+    rows = Table.of(["paradigm", *figures, *rest], made)
     show_retrieval("a[b]: 10 questions", rows)
     shown = capsys.readouterr().out
     assert max(map(len, tables(shown))) <= 80

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ragways.evaluation.datasets import load_questions
-from ragways.evaluation.score import score_run
+from ragways.evaluation.record import Run
+from ragways.evaluation.score import score
 from tests.service.conftest import RunningServer
 
 API = "/api/v1"
@@ -44,7 +45,7 @@ def test_questions_are_made_asked_and_reported(demo_server: RunningServer, demo_
     assert figures == {name: value for name, value in job["result"].items() if name != "spent"}
     # The figures are those that the command gives for the same folder.
     [folder] = (demo_server.log.parent / "data" / "given").glob(f"*/runs/{run['id']}")
-    by_command = {one.paradigm: one.metrics["recall@5"].mean for one in score_run(folder)}
+    by_command = dict(score(Run(folder))["figures"].where(metric="recall@5", type="").only("paradigm", "mean").rows)
     assert {one["paradigm"]: one["metrics"]["recall@5"]["mean"] for one in figures["paradigms"]} == by_command
 
     report = client.get(f"{place}/runs/{run['id']}/report.html")

@@ -146,7 +146,7 @@ def evaluate(
     Each corpus is left out in turn; of fewer than three corpora, each fifth of the questions.
     """
     from ragways.evaluation.routing.evaluate import evaluate_router
-    from ragways.evaluation.routing.told import evaluation_data, evaluation_in_words, evaluation_tables
+    from ragways.evaluation.routing.tables import evaluation_data, evaluation_in_words, evaluation_tables
     from ragways.experiment import fit_settings
 
     outcomes = gathered(runs, quality, common, chosen if index else None)
@@ -253,7 +253,7 @@ def _show_fit(
     outcomes: Outcomes, router: Router, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None
 ) -> None:
     """What a fit came to: arms, winners by type of question, whether routing is worth it, what is certified."""
-    from ragways.evaluation.routing.told import arm_scores, arm_table, type_table, verdict, winners
+    from ragways.evaluation.routing.tables import arm_scores, arm_table, type_table, verdict, winners
     from ragways.retrieval.routing.router import guard_in_words
 
     scores, by_type = arm_scores(outcomes, settings.cost), winners(outcomes, settings, router.fixed)

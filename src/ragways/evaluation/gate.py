@@ -18,11 +18,12 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from ragways.core.errors import UsageError, did_you_mean
+from ragways.core.table import Table
 from ragways.core.text import counted, printable
-from ragways.evaluation.metric import deciding
+from ragways.evaluation.metric import SIGNED, deciding
 from ragways.evaluation.metrics import find_metric
-from ragways.evaluation.record import Record
-from ragways.evaluation.score import SIGNED, MetricScore, ParadigmScores, Scored, score, score_run, scored
+from ragways.evaluation.record import Record, Run
+from ragways.evaluation.score import score_records, scored
 from ragways.evaluation.statistics.comparison import Comparison, compare
 from ragways.evaluation.statistics.inference import ALPHA, holm
 from ragways.evaluation.statistics.values import Values, gather, source_documents
@@ -34,20 +35,14 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 _REQUIREMENT = re.compile(r"\s*(?:(.+):)?([\w@ -]+?)\s*(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*")
 LEAST = 20
 """Questions that two runs must share at least: with fewer, hardly any fall could be shown."""
-COSTS: dict[str, Callable[[ParadigmScores], float | None]] = {
-    "usd": lambda row: row.resources.total.usd,
-    "tokens": lambda row: row.resources.total.tokens,
-    "seconds": lambda row: row.resources.seconds,
-    "seconds-p95": lambda row: row.resources.seconds_p95,
-    "spent": lambda row: row.resources.spent,
-}
+COSTS = {"usd": "usd", "tokens": "tokens", "seconds": "seconds", "seconds-p95": "seconds_p95", "spent": "spent"}
 """What can be limited beside metrics: means of an answer, a percentile, and the USD that all answers took."""
 Outcome = Literal["passed", "undecided", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One thing that was looked at, of one paradigm; `words` say what was found."""
+    """One check of one paradigm; `words` say what came out."""
 
     paradigm: str
     name: str
@@ -114,18 +109,16 @@ def gate(
     wanted = [Requirement.parse(text) for text in require]
     chosen = {deciding(find_metric(name)): value for name, value in (metrics or {}).items()}
     more = [*chosen, *(deciding(find_metric(one.metric)) for one in wanted if one.metric not in COSTS)]
-    rows = score_run(run, *more)
-    if not rows:
+    now = scored(Run(run), *more)
+    if not now:
         raise UsageError(f"{run} holds no record", "make some with: ragways eval run")
-    checks = [check for one in wanted for check in one.checks(rows)]
-    checks += [
-        GateCheck(
-            row.paradigm, "answers", "failed" if row.failed else "passed", f"{counted(row.failed, 'answer')} failed"
-        )
-        for row in rows
-    ]
+    tables = score_records(now)
+    checks = [check for one in wanted for check in one.checks(tables)]
+    for paradigm, failed in tables["paradigms"].only("paradigm", "failed").rows:
+        words = f"{counted(int(failed or 0), 'answer')} failed"
+        checks.append(GateCheck(str(paradigm), "answers", "failed" if failed else "passed", words))
     if no_worse_than is not None:
-        now, before = list(scored(run, *more)), list(scored(no_worse_than, *more))
+        before = scored(Run(no_worse_than), *more)
         margins = {metric.name: value for metric, value in chosen.items()}
         checks += no_worse(now, before, margins=margins, margin=margin, least=least)
     return GateResult(tuple(checks), strict)
@@ -150,24 +143,32 @@ class Requirement:
             raise UsageError(f"{text!r} is not a requirement", "write it as accuracy>=0.8 or fused:recall@5>=0.9")
         return cls((match[1] or "").strip(), match[2].strip(), match[3], float(match[4]))
 
-    def checks(self, rows: Sequence[ParadigmScores]) -> list[GateCheck]:
-        """Of each paradigm that is meant. Unscored is a miss: nothing was shown."""
-        chosen = [row for row in rows if self.paradigm in ("", row.paradigm)]
-        if not chosen:
-            known = [row.paradigm for row in rows]
+    def checks(self, tables: Mapping[str, Table]) -> list[GateCheck]:
+        """A check of each paradigm, or of the one that is named. Unscored is a miss: nothing was shown."""
+        known = tables["paradigms"].column("paradigm")
+        if self.paradigm and self.paradigm not in known:
             raise UsageError(f"the run has no paradigm {self.paradigm!r}", did_you_mean(self.paradigm, known))
-        return [self._check(row) for row in chosen]
+        return [self._check(tables, name) for name in known if self.paradigm in ("", name)]
 
-    def _check(self, row: ParadigmScores) -> GateCheck:
+    def _check(self, tables: Mapping[str, Table], paradigm: str) -> GateCheck:
         cost = COSTS.get(self.metric)
-        found = cost(row) if cost else row.metrics.get(deciding(find_metric(self.metric)).name, MetricScore()).mean
+        found = (
+            tables["costs"].cell(cost, paradigm=paradigm)
+            if cost
+            else _mean(tables, paradigm, deciding(find_metric(self.metric)).name)
+        )
         name = f"{self.metric} {self.sign} {self.value:g}"
         if found is None:
-            return GateCheck(row.paradigm, name, "failed", f"{self.metric} is unscored")
+            return GateCheck(paradigm, name, "failed", f"{self.metric} is unscored")
         # A mean of equal values may be a hair off.
         reached = "=" in self.sign if math.isclose(found, self.value) else _SIGNS[self.sign](found, self.value)
         said = f"{self.metric} is {format(found, '.6g' if cost else '.3f')}, required {self.sign} {self.value:g}"
-        return GateCheck(row.paradigm, name, "passed" if reached else "failed", said)
+        return GateCheck(paradigm, name, "passed" if reached else "failed", said)
+
+
+def _mean(tables: Mapping[str, Table], paradigm: str, metric: str) -> float | None:
+    mean: float | None = tables["figures"].cell("mean", metric=metric, paradigm=paradigm, type="")
+    return mean
 
 
 # No worse than an earlier run
@@ -184,8 +185,8 @@ class Margin:
 
 
 def no_worse(
-    now: Sequence[Scored],
-    before: Sequence[Scored],
+    now: Sequence[Record],
+    before: Sequence[Record],
     *,
     margins: Mapping[str, float] | None = None,
     margin: float = 0.0,
@@ -196,21 +197,23 @@ def no_worse(
     """
     if not before:
         raise UsageError("the earlier run holds no record", "name a run that does: --no-worse-than RUN")
-    mine = {row.paradigm: row.metrics for row in score(now)}
-    other = unlike([row.record for row in now], [row.record for row in before])
-    checks, pairs = [], {}
-    for row in score(before):
-        paradigm = row.paradigm
-        if paradigm not in mine:
+    mine, theirs = score_records(now), score_records(before)
+    other = unlike(now, before)
+    checks: list[GateCheck] = []
+    pairs = {}
+    known = list(dict.fromkeys(theirs["figures"].column("metric")))
+    for paradigm in theirs["paradigms"].column("paradigm"):
+        questions = theirs["paradigms"].cell("questions", paradigm=paradigm)
+        if paradigm not in mine["paradigms"].column("paradigm"):
             checks.append(GateCheck(paradigm, "same paradigms", "failed", "it is not in this run"))
         elif paradigm in other:
             checks.append(GateCheck(paradigm, "same questions", "failed", other[paradigm]))
-        elif row.questions < least:
-            said = f"{row.questions:,} questions are too few to compare with the earlier run: {least:,} are needed"
+        elif questions < least:
+            said = f"{questions:,} questions are too few to compare with the earlier run: {least:,} are needed"
             checks.append(GateCheck(paradigm, "least questions", "failed", said))
         else:
-            for name in margins or [name for name in row.metrics if not find_metric(name).advisory]:
-                was, is_now = row.metrics.get(name, MetricScore()).mean, mine[paradigm].get(name, MetricScore()).mean
+            for name in margins or [name for name in known if not find_metric(name).advisory]:
+                was, is_now = (_mean(tables, paradigm, name) for tables in (theirs, mine))
                 if was is not None and is_now is None:
                     checks.append(
                         GateCheck(paradigm, f"{name} no worse", "failed", f"{name} was {was:.3f} and is now unscored")
@@ -222,7 +225,7 @@ def no_worse(
                 elif margins:
                     said = f"{name} was unscored in the earlier run"
                     checks.append(GateCheck(paradigm, f"{name} no worse", "failed", said))
-    return checks + compare_margins(pairs, source_documents(row.record for row in before))
+    return checks + compare_margins(pairs, source_documents(before))
 
 
 def unlike(now: Iterable[Record], before: Iterable[Record]) -> dict[str, str]:

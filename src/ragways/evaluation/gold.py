@@ -45,8 +45,8 @@ class GoldIndex:
         return self._found(question, hits.items, order)
 
     def places(self, question: Question, shown: Sequence[Hit]) -> list[int | None]:
-        """For each piece of gold, its place among the pieces that were shown: the first that is of its document, or has
-        its quote.
+        """For each piece of gold, its place among the pieces that were shown: the first of its document, or with its
+        quote.
         """
         order: dict[str, int] = {}
         for n, hit in enumerate(shown, start=1):

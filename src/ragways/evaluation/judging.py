@@ -1,6 +1,7 @@
-"""Judging a run: every judge over every record, what was judged already left as it is. Stopped, it goes on.
+"""Judge a run: every judge over every record; what was judged before stays. A stopped run of judges continues.
 
-A judgement is what a judge said of one record. It is kept beside the record, so that figures need no second call.
+A judgement is the score that a judge gave one record. It is stored beside the record, so that figures need no second
+call.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint, same_family
-from ragways.evaluation.metric import ABSTAINED, AS_TEXT, Metric, Score, refused
-from ragways.evaluation.record import Record
+from ragways.evaluation.metric import ABSTAINED, AS_TEXT, Metric, refused
+from ragways.evaluation.record import Record, Score
 from ragways.reading.support import support_method
 
 FILE = "judgements.jsonl"
@@ -76,8 +77,8 @@ class Judgement:
         return Score(self.value, self.why, self.details)
 
     def is_of(self, fingerprint: str) -> bool:
-        """Whether it was said of the record with this fingerprint. A line without one, as older versions wrote them, is
-        taken to be, unless it says that there was no answer.
+        """Whether it is of the record with this fingerprint. A line without one, as older versions wrote, counts as
+        such, unless its reason is that there was no answer.
         """
         return self.made.of == fingerprint if self.made.of is not None else self.why != "failed"
 
@@ -96,7 +97,7 @@ class Judgements(Log[Judgement]):
 def current_judgements(
     latest: Mapping[JudgementKey, Judgement], record: Record, metrics: Iterable[str]
 ) -> dict[str, Judgement]:
-    """What still holds of a record, by metric: said of the answer that is there now, not of one it has replaced."""
+    """The judgements of a record by metric: those of its present answer, not of one that has been replaced."""
     known = {name: one for name in metrics if (one := latest.get((*record.key, name))) is not None}
     if not known or record.error:
         return {}
@@ -111,8 +112,8 @@ def _outdated(one: Judgement) -> bool:
 
 @dataclass
 class Tally:
-    """How many values came out, and why others did not; `errors` is what was said first of each reason, `again` how
-    many are to be tried again.
+    """Counts of scored values by metric, and of unscored ones by metric and reason; `errors` is the first message for
+    each reason, `again` the number of values to be tried again.
     """
 
     scored: Counter[str] = field(default_factory=Counter)
@@ -124,7 +125,7 @@ class Tally:
     def of(
         cls, records: Iterable[Record], latest: Mapping[JudgementKey, Judgement], metrics: Sequence[Metric]
     ) -> Tally:
-        """All that is known of the records; one that failed has nothing to judge and is counted as such."""
+        """The counts of all judgements of the records; a record that failed is counted as such."""
         tally = cls()
         for record in records:
             found = current_judgements(latest, record, [metric.name for metric in metrics])
@@ -152,9 +153,8 @@ async def judge(
     budget: float | None = None,
     progress: ProgressCallback = silent,
 ) -> Tally:
-    """Ask what has not been judged yet. An unreadable reply is unscored and kept; a spent budget ends it, all kept.
-
-    A record that failed is passed over: nothing that lasts can be said of an answer that is still to come.
+    """Judge what has not been judged yet. An unreadable reply is unscored and stored; a spent budget ends it, and what
+    was judged stays. Records that failed are left out: their answers are still to come.
     """
     done, tally = judgements.latest(), Tally()
     # By question: records of one question share evidence, whose vectors and verdicts are then at hand.
@@ -190,10 +190,10 @@ class MetricCounts:
 
 @dataclass(frozen=True, slots=True)
 class JudgingSummary:
-    """What is known of a run after judging it.
+    """The state of a run after judging it.
 
-    `judge` is the model's name, empty where none was asked; `same_family` are the models that answered and are of its
-    family; `errors` is what was said first of each reason; `again` values are to be tried again.
+    `judge` is the model's name, empty where none judged; `same_family` are the models that answered and are of its
+    family; `errors` is the first message for each reason; `again` values are to be tried again.
     """
 
     judge: str
@@ -220,7 +220,7 @@ async def judge_run(
     budget: float | None = None,
     progress: ProgressCallback = silent,
 ) -> JudgingSummary:
-    """Judge a run in its folder and say what is known of it then, what was judged before included."""
+    """Judge a run in its folder; returns its state then, with what was judged before."""
     judgements, model = Judgements(folder), resources.model.model
     with spending() as meter:
         await judge(resources, records, judges, judgements, at_once=at_once, budget=budget, progress=progress)
@@ -242,13 +242,13 @@ async def judge_run(
 
 
 def _left(resources: JudgeResources, by: Judge, found: Mapping[str, Judgement]) -> list[Metric]:
-    """Metrics of the judge that are not settled by what was found."""
+    """Metrics of the judge that these judgements do not settle."""
     return [metric for metric in by.metrics if not _settled(resources, by, found.get(metric.name))]
 
 
 def _settled(resources: JudgeResources, by: Judge, judgement: Judgement | None) -> bool:
-    """Judged, with a value or a lasting reason why there is none, and known to be of this answer. What failed is tried
-    again, and so is what another model, embedder or prompt judged: one mean must not hold the verdicts of two.
+    """Whether a judgement has a value or a lasting reason, and is of this answer. Failures are tried again, and so is
+    what another model, embedder or prompt judged: one mean must not mix the verdicts of two.
     """
     if judgement is None:
         return False
@@ -261,13 +261,13 @@ def _settled(resources: JudgeResources, by: Judge, judgement: Judgement | None) 
 
 
 def _same_prompts(by: Judge, judgement: Judgement) -> bool:
-    """What was asked is what would be asked now; what a rule settled was never asked."""
+    """Whether the prompts of the judgement are those of today; a rule uses none."""
     asked = judgement.made.prompts
     return all(asked.get(task.name, task.text.hash) == task.text.hash for task in by.tasks)
 
 
 def _same(before: Judgement | None, now: Judgement) -> bool:
-    """Unscored as before: nothing to write down again."""
+    """Whether the new judgement is unscored as the one before, and need not be written."""
     return before is not None and now.value is None and _unscored(before) == _unscored(now)
 
 
@@ -327,14 +327,14 @@ def _judgement(record: Record, by: Judge, metric: Metric, score: Score, made: Ju
 
 
 def _as_written(details: Mapping[str, Any]) -> dict[str, Any]:
-    """As they will be read from the file again; half a character, which models do send, cannot be written."""
+    """The details as they will be read from the file; half a character, which models do send, cannot be written."""
     text = json.dumps(details, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
 
 def _name(resources: JudgeResources, by: Judge) -> str:
-    """Who judges: a model, the embedder, or the reader with what it works with."""
+    """The name of the judging model, embedder or reader."""
     if by.by == "embedder":
         return resources.embedder.name
     if by.by == "reader":

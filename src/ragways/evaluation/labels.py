@@ -1,8 +1,8 @@
-"""Labels: what people say of answers, to hold judges against.
+"""Labels: people rate answers, so that judges can be compared with them.
 
-A labeller sees a question, its gold answer and one answer, not which paradigm gave it, and says whether it is right,
-partly right or wrong. Which answers are shown is drawn by a seed, as many of each paradigm. Labels are kept in the
-run's folder as they are given. A label belongs to the answer it was given for: once that is replaced, it is asked anew.
+A labeller sees a question, its gold answer and one answer, not which paradigm gave it, and rates it as right, partly
+right or wrong. The answers are drawn by a seed, as many of each paradigm. Labels are stored in the run's folder at
+once. A label belongs to the answer it was given for: once that is replaced, the answer is labelled anew.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from ragways.core.errors import UsageError
 from ragways.core.log import Log
 from ragways.core.types import ABSTENTION, content_hash
 from ragways.evaluation.judges.judge import answer_alone, answer_of, fingerprint, passages
-from ragways.evaluation.metric import Metric, accepted, refused
+from ragways.evaluation.metric import SIGNED, Metric, accepted, refused
 from ragways.evaluation.record import Key, Record, locked
-from ragways.evaluation.score import SIGNED
 
 FILE = "labels.jsonl"
 LabelValue = Literal["right", "partly", "wrong", "skip"]
@@ -39,7 +38,7 @@ _SUPPORT = (
 
 @dataclass(frozen=True, slots=True)
 class LabelVerdict:
-    """What labellers are asked: `about` in words, of which records, and which metrics measure the same."""
+    """A question to labellers (`about`), which records it is for (`asked`), and which metrics measure the same."""
 
     name: str
     about: str
@@ -72,8 +71,8 @@ VERDICTS: Mapping[str, LabelVerdict] = {
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What one labeller said of one answer. `of` is the fingerprint of the record as it was then (as judgements have
-    it), `at` the time in UTC.
+    """The rating of one answer by one labeller. `of` is the fingerprint of the record as it was then (as judgements
+    have it), `at` the time in UTC.
     """
 
     question: str
@@ -145,10 +144,10 @@ class LabelTask:
 
 
 class Labelling:
-    """One labeller at work on the drawn answers of a run: `tasks` in their order, and `values`, what was said of each.
+    """One labeller and the drawn answers of a run: `tasks` in their order, and `values`, the label of each.
 
-    Every label is written as it is given, so that it can be stopped at any time; begun again it goes on. Nothing else
-    may write to the run at that very moment, and other labellers may work on it at the same time.
+    Every label is written at once, so that labelling can stop and continue at any time. Other labellers may work on the
+    same run.
     """
 
     def __init__(

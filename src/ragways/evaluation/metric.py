@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from ragways.core.errors import UsageError
 from ragways.core.types import ABSTENTION
 from ragways.evaluation.question import text_gold
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import Record, Score
 
 Family = Literal["exact", "retrieval", "embedding", "estimated", "judged"]
 Need = Literal["gold", "short", "answer", "null", "ranks", "evidence", "citations"]
@@ -26,6 +26,8 @@ REFUSALS: Mapping[Refusal, str] = {
     "no matter": "makes no difference",
 }
 """What becomes of an answer that refuses, in words."""
+SIGNED = frozenset({"crag-coarse", "crag-fine"})
+"""Metrics from −1 to 1: their means are no shares, even where no answer happened to be wrong."""
 ABSTAINED = "abstained"
 """Why a refusal that is left out has no value."""
 AS_TEXT = "as_text"
@@ -62,15 +64,6 @@ _NEEDS: dict[Need, tuple[Callable[[Record], bool], str]] = {
     "evidence": (lambda r: bool(r.evidence), "nothing was found"),
     "citations": (lambda r: bool(r.citations), "nothing was cited"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A value, or None and why there is none. `details` are what the value was made from."""
-
-    value: float | None
-    why: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""What a run is on disk: `run.json` says how it was made, `records.jsonl` holds a record for every answer, and
-`features.jsonl` what was known of every question beforehand.
+"""A run on disk: `run.json` says how it was made, `records.jsonl` has a record for every answer, and `features.jsonl`
+the features of every question.
 
-A record has everything that figures are computed from, so that they can be computed again at any time. A run that was
-stopped goes on where it was, and only as what it is: with the same seed, model, index and settings.
+A record has everything that figures are computed from, so that they can be computed again at any time. A stopped run
+continues, and only with the same seed, model, index and settings.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """A piece of evidence that an answer was given, in the order of the evidence. `by`: the retrievers that found it.
-
-    Other systems tell less of theirs: what they do not tell is empty, and the score None.
+    """A piece of evidence of an answer. `by`: the retrievers that returned it. Fields that another system does not give
+    are empty, and its score None.
     """
 
     id: str = ""
@@ -57,11 +56,11 @@ class EvidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class AnswerUsage:
-    """What an answer used; None where the record does not tell.
+    """What an answer used; None where it is not known.
 
-    Tokens and `usd` are what the answer is worth, whether or not a reply was known already; `spent` is the USD that
-    were paid for it. `tokens` is set where a system tells no more than the sum of `input` and `output`; `evidence` are
-    the tokens of the evidence that was shown.
+    Tokens and `usd` are what the answer is worth, whether or not a reply was cached; `spent` is the USD that were paid
+    for it. `tokens` is set where a system gives only the sum of `input` and `output`; `evidence` are the tokens of the
+    evidence that was shown.
     """
 
     calls: float | None = None
@@ -76,14 +75,14 @@ class AnswerUsage:
 
     @classmethod
     def of(cls, usage: Usage, *, evidence: float | None = None, spent: float | None = None) -> AnswerUsage:
-        """The usage of a trace as a record keeps it."""
+        """The usage of a trace, as a record has it."""
         return cls(
             usage.calls, usage.input, usage.output, usage.cached, usage.reasoning, usage.usd, None, evidence, spent
         )
 
     @property
     def all_tokens(self) -> float:
-        """Tokens in and out; 0 where nothing is told."""
+        """Tokens in and out; 0 where they are not known."""
         return self.tokens or (self.input or 0) + (self.output or 0)
 
 
@@ -100,10 +99,19 @@ class TraceStep:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerOrigin:
-    """By what an answer was made: version, paradigm, index, models and the hashes of the prompts that were used.
+class Score:
+    """The value of a metric, or None and why there is none. `details` are what the value was made from."""
 
-    Of answers of another system: the name they were `imported` under, and from which `file`.
+    value: float | None
+    why: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOrigin:
+    """What made an answer: version, paradigm, index, models and the hashes of the prompts that were used.
+
+    Of an answer of another system: the name it was `imported` under, and from which `file`.
     """
 
     version: str = ""
@@ -122,16 +130,15 @@ class AnswerOrigin:
 class Record:
     """One answer of a run.
 
-    `answer` is the answer itself and `explanation` how it follows, where the paradigm tells the two apart.
-    `paradigm` is the name of the variant that answered; `gold` are the accepted answers; `wanted` is the gold evidence
-    and `ranks` where each of it was found; `absent` counts gold evidence whose documents are not in the index, so that
-    nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart;
-    `replies_known` counts replies of a model that came from our cache, so that `seconds` are not those of asking for
-    them; `error` says why there is no answer; `made` by which version, model and prompts it was made; `chance` is the
-    answer's own chance of being right, None where nothing measured it. `shown` is the place of each gold evidence among
-    the pieces of `evidence`, None where runs did not keep it yet; `features` are those of the question and of a first
-    look at it (`retrieval/routing/features.py`), the same for every answer to it and empty where none were taken;
-    `arm` is the way that a router took.
+    `answer` is the answer itself and `explanation` its reasons, where the paradigm separates the two. `paradigm` is
+    the name of the variant that answered; `gold` are the accepted answers; `wanted` is the gold evidence and `ranks`
+    are the ranks at which each piece of it was retrieved; `absent` counts gold evidence whose documents are not in the
+    index. `cpu` is None where answers were made concurrently; `replies_known` counts replies of a model that came from
+    our cache, so that `seconds` do not include waiting for them; `error` says why there is no answer; `made` which
+    version, model and prompts made it; `chance` is the answer's own chance of being right, None where nothing measured
+    it. `shown` is the place of each piece of gold evidence in `evidence`, None in records of older versions; `features`
+    are those of the question (`retrieval/routing/features.py`), the same for all its answers; `arm` is the way that a
+    router took. `values` are the scores by metric, once the record is scored; they are not stored.
     """
 
     question: str
@@ -163,35 +170,40 @@ class Record:
     shown: tuple[int | None, ...] | None = None
     features: dict[str, float] = field(default_factory=dict)
     arm: str = ""
+    values: Mapping[str, Score] = field(default_factory=dict)
 
     # A field that this version does not know makes a line one of another version's.
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     @property
     def key(self) -> Key:
-        """What tells records of a run apart."""
+        """The question, paradigm and repeat: unique in a run."""
         return self.question, self.paradigm, self.repeat
+
+    def value(self, metric: str) -> float | None:
+        """The value of a metric; None where it has none, or the answer failed."""
+        return None if self.error or metric not in self.values else self.values[metric].value
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFeatures:
-    """The features of a question of a run, by its id. They are the same for all its records, so they are kept once."""
+    """The features of a question of a run, by its id. All its records share them, so they are stored once."""
 
     question: str
     features: dict[str, float]
 
 
-def kept_features(folder: Path) -> log.Log[QuestionFeatures]:
+def question_features(folder: Path) -> log.Log[QuestionFeatures]:
     """The features of a run's questions; none where none were taken."""
     return log.Log(folder / FEATURES_FILE, QuestionFeatures)
 
 
 class Records:
-    """The records of a run in its folder, one a key: of several the last that did not fail, else the last. Each comes
-    with the features of its question.
+    """The records of a run in its folder, one for each key: of several the last that did not fail, else the last. Each
+    has the features of its question.
 
-    Nothing is taken out of the file when a run goes on: what failed stays until an answer takes its place, and lines
-    that this version cannot read stay for one that can. `unreadable` counts those of the last reading.
+    The file is only appended to: a failure stays until an answer takes its place, and lines that this version cannot
+    read stay for one that can. `unreadable` counts those of the last reading.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -205,7 +217,7 @@ class Records:
     def __iter__(self) -> Iterator[Record]:
         if not self._log.exists():
             raise UsageError(f"{self.folder} holds no run", "make one with: ragways eval run")
-        features = {row.question: row.features for row in kept_features(self.folder)}
+        features = {row.question: row.features for row in question_features(self.folder)}
         latest: dict[Key, Record] = {}
         for record in self._log:
             if not record.error or record.key not in latest or latest[record.key].error:
@@ -218,11 +230,13 @@ class Records:
         )
 
     def append(self, record: Record) -> None:
-        """One more record. Parts of it are written without the fields that hold their defaults, as most do."""
-        log.append(self._log.path, to_plain(record, sparse_parts=True))
+        """Write one more record. Its parts are written without the fields that have their defaults."""
+        row = to_plain(record, sparse_parts=True)
+        del row["values"]
+        log.append(self._log.path, row)
 
     def here(self) -> list[Record]:
-        """Those that are there; none where nothing was recorded yet."""
+        """All records; none where nothing was recorded yet."""
         return list(self) if self._log.exists() else []
 
 
@@ -230,8 +244,8 @@ class Records:
 
 
 def questions_hash(questions: Iterable[Question | Record]) -> str:
-    """A hash of questions with their gold answers and evidence, whatever their order. A record tells of its own: runs
-    of equal hashes can be compared question by question, and no others.
+    """A hash of questions with their gold answers and evidence, whatever their order; of records, of their questions.
+    Runs of equal hashes can be compared question by question.
     """
     rows = {json.dumps(to_plain(_asked(one))) for one in questions}
     return hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest()[:16]
@@ -245,15 +259,16 @@ def _asked(one: Question | Record) -> tuple[str, str, str, tuple[str, ...], tupl
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What a run is: written when it begins, checked when it goes on.
+    """What `run.json` says of a run: written when it begins, checked when it goes on.
 
-    `id` tells replies of this run from those of others; `index` is what the index held; `variants` are the settings of
-    each name in the records; `data` says where the questions come from, `construction` what each layer had cost;
-    `questions` is the hash of what was asked and its gold (`questions_hash`), `date` the day on which it began (UTC).
+    `id` keeps replies of this run apart from those of others; `index` identifies the state of the index; `variants` are
+    the settings of each paradigm in the records; `data` says where the questions come from, `construction` what each
+    layer had cost; `questions` is the hash of the questions with their gold (`questions_hash`), `date` the day on which
+    the run began (UTC).
     """
 
-    id: str
-    version: str
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    version: str = __version__
     seed: int = 0
     prompts: str = ""
     model: str = ""
@@ -268,39 +283,44 @@ class RunInfo:
 
     @classmethod
     def read(cls, folder: Path) -> RunInfo | None:
-        """That of a folder; None where there is none that can be read."""
+        """The info of a folder; None where there is none that can be read."""
         try:
             data = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
             if "ways" in data:  # as versions before 0.2 called them
                 data["variants"] = data.pop("ways")
-            return from_plain(cls, data)
-        except (OSError, ValueError, TypeError):
+            return from_plain(cls, {**data, "id": data["id"]})
+        except (OSError, ValueError, TypeError, KeyError):
             return None
 
 
-def begin(
-    folder: Path,
-    *,
-    seed: int = 0,
-    prompts: str = "",
-    model: str = "",
-    index: str = "",
-    variants: Mapping[str, Mapping[str, Any]] | None = None,
-    data: Mapping[str, Any] | None = None,
-    construction: Mapping[str, Spent] | None = None,
-    questions: str = "",
-    temperature: float = 0.0,
-    guard: Mapping[str, Any] | None = None,
-) -> RunInfo:
-    """Begin a run in a folder, or go on with the one that is there.
+@dataclass(frozen=True)
+class Run:
+    """A run in its folder: `run.json` says how it was made, `records.jsonl` has a record for every answer.
 
-    Returns what the run is and writes it. Raises UsageError where the folder holds a run with another seed, model,
-    temperature, index or settings: its answers would be another run's.
+    Both are read anew each time. `failed` counts the answers that failed in this session.
+    """
+
+    folder: Path
+    failed: int = 0
+
+    @property
+    def info(self) -> RunInfo:
+        """How the run was made; empty where no `run.json` can be read."""
+        return RunInfo.read(self.folder) or RunInfo(id="", version="")
+
+    @property
+    def records(self) -> Records:
+        return Records(self.folder)
+
+
+def begin(folder: Path, new: RunInfo) -> RunInfo:
+    """Begin a run in a folder, or go on with the one that is there; returns its info and writes it.
+
+    Raises UsageError where the folder has a run with another seed, model, temperature, index or settings.
     """
     known = RunInfo.read(folder)
     today = datetime.now(UTC).date().isoformat()
-    new = RunInfo(secrets.token_hex(8), __version__, seed, prompts, model, index, variants or {}, data or {},
-                  construction or {}, questions, temperature, guard or {}, today)  # fmt: skip
+    new = replace(new, date=today)
     if known is not None:
         _check_same(folder, known, new)
         new = replace(new, id=known.id, date=known.date or today, variants={**known.variants, **new.variants},
@@ -313,7 +333,7 @@ def begin(
 
 
 def _check_same(folder: Path, known: RunInfo, new: RunInfo) -> None:
-    """Whether a run may go on as it is meant to; an error says what is another now."""
+    """Raise UsageError, naming what differs, where a run cannot go on with the new settings."""
     for name in ("seed", "prompts", "model", "temperature"):
         before, now = getattr(known, name), getattr(new, name)
         if before != now:
@@ -336,11 +356,10 @@ def _make(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a run's folder while inside; UsageError where another process does. A kill lets go of it.
+    """Lock a run's folder while inside; UsageError where another process has the lock. A kill releases it.
 
-    Two commands that write one run would ask everything twice, and count it twice. The folder itself is locked, so
-    that no file is left behind. Windows has no such lock, nor have some network drives: there two writers are not told
-    apart.
+    Two commands that write one run would answer everything twice. The folder itself is locked, so that no file is left
+    behind. Windows and some network drives have no such lock: there, two writers are not detected.
     """
     if sys.platform == "win32":
         yield

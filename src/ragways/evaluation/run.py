@@ -1,8 +1,7 @@
-"""A run: questions × variants × repeats over one index, a record each. Stopped, it goes on where it was.
+"""Make a run: questions × variants × repeats over one index, a record for each. A stopped run continues.
 
-Variants are run one after the other, each as if it ran alone, so that what the machine does meanwhile can be put down
-to one of them. The questions of one are asked side by side where a model is waited for; without one there is nothing to
-wait for.
+Variants run one after the other, each as if it ran alone, so that the load of the machine can be put down to one of
+them. Questions of one variant run concurrently where a model is waited for.
 """
 
 from __future__ import annotations
@@ -22,9 +21,6 @@ from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
 from ragways.core.types import Hit
 from ragways.evaluation.gold import GoldIndex
-from ragways.evaluation.judges.judge import Judge, JudgeResources
-from ragways.evaluation.judging import Judgements, Tally, judge
-from ragways.evaluation.metric import Metric
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import (
     AnswerOrigin,
@@ -34,17 +30,16 @@ from ragways.evaluation.record import (
     QuestionFeatures,
     Record,
     Records,
+    Run,
     RunInfo,
     TraceStep,
     begin,
-    kept_features,
     locked,
+    question_features,
     questions_hash,
 )
 from ragways.evaluation.resources.alone import alone
 from ragways.evaluation.resources.sampler import Sampler, samples_of
-from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
-from ragways.index.open import Index
 from ragways.index.status import layer_status
 from ragways.models.client import ModelClient, trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask, check_question
@@ -101,46 +96,6 @@ def parse_variants(text: str, defaults: Mapping[str, Mapping[str, Any]] | None =
     return list(variants.values())
 
 
-@dataclass(frozen=True)
-class Run:
-    """A run in its folder. What was recorded and judged is read anew each time, so it is what is there now.
-
-    `failed` counts the answers that failed in this session; `metrics` are those beside the usual ones to score by.
-    """
-
-    folder: Path
-    failed: int = 0
-    metrics: tuple[Metric, ...] = ()
-
-    @property
-    def records(self) -> Records:
-        return Records(self.folder)
-
-    def scored(self) -> list[Scored]:
-        """Every record with its values."""
-        return list(scored(self.folder, *self.metrics))
-
-    def scores(self) -> list[ParadigmScores]:
-        """The figures of each variant."""
-        return score_run(self.folder, *self.metrics)
-
-    async def judge(
-        self,
-        resources: JudgeResources,
-        judges: Sequence[Judge],
-        *,
-        at_once: int = 1,
-        budget: float | None = None,
-        progress: ProgressCallback = silent,
-    ) -> Tally:
-        """Ask judges what they have not judged yet; returns how much came out, and why the rest did not."""
-        with locked(self.folder):
-            return await judge(
-                resources, list(self.records), judges, Judgements(self.folder),
-                at_once=at_once, budget=budget, progress=progress,
-            )  # fmt: skip
-
-
 async def evaluate(
     use: Resources,
     questions: Sequence[Question],
@@ -151,67 +106,83 @@ async def evaluate(
     seed: int = 0,
     at_once: int = 1,
     budget: float | None = None,
-    metrics: Sequence[Metric] = (),
     data: Mapping[str, Any] | None = None,
     features: bool = True,
     progress: ProgressCallback = silent,
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
-    A run that is there already goes on: what was answered is not asked again, what failed is. `at_once` questions are
-    asked side by side. A spent budget (USD) raises BudgetExceeded, all records kept. `data` says where the questions
-    come from; `features` whether those of each question are kept with its records, by which a router can be fitted.
-    Raises UsageError, before anything is asked, where the folder holds another run, or a variant needs a layer that the
-    index lacks.
+    A run that is there already continues: recorded answers are not repeated, failures are. `at_once` questions run
+    concurrently. A spent budget (USD) raises BudgetExceeded; records stay. `data` says where the questions come from;
+    `features` whether features of each question are stored, by which a router can be fitted. Raises UsageError, before
+    any question, where the folder has another run, or a variant needs a layer that the index lacks.
     """
     use = replace(use, fallback=False)  # a rule's answer is not the model's: here a failure is one
-    by_name = {variant.name: variant for variant in variants}
-    if len(by_name) < len(variants):
+    if len({variant.name for variant in variants}) < len(variants):
         raise UsageError("two variants have one name", "name each otherwise")
     for variant in variants:
         variant.strategy(use)
-    records = Records(folder)
+    records, gold = Records(folder), GoldIndex(use.index)
+    total, done, failed = len(questions) * len(variants) * repeats, 0, 0
+
+    def tell(variant: Variant) -> None:
+        note = f"{done:,} of {total:,}  {variant.name}  ${current_meter().spent.usd:.4f}"
+        progress(Progress("asking", done, total, note))
+
+    async def one(own: Resources, question: Question, variant: Variant, repeat: int) -> None:
+        nonlocal done, failed
+        tell(variant)
+        if at_once == 1:
+            own.forget()
+        with trial(f"{info.id} {repeat}", info.seed + repeat or None):
+            record = await _record(own, question, variant, gold, alone=at_once == 1)
+        records.append(replace(record, repeat=repeat, seed=info.seed + repeat))
+        failed += bool(record.error)
+        done += 1
+        tell(variant)
+
     with locked(folder):
         answered = _answered_already(records, questions)
         info = begin(
             folder,
-            seed=seed,
-            prompts=use.prompts,
-            temperature=use.model.temperature,
-            guard=use.guard.model_dump(),
-            model=use.model.model.name if use.model.model is not None else "",
-            index=use.index.identity,
-            variants={variant.name: dict(variant.settings) for variant in variants},
-            data=data,
-            construction={layer.name: layer.spent for layer in layer_status(use.index.folder) if layer.built},
-            questions=questions_hash([*records.here(), *questions]),
+            RunInfo(
+                seed=seed,
+                prompts=use.prompts,
+                temperature=use.model.temperature,
+                guard=use.guard.model_dump(),
+                model=use.model.model.name if use.model.model is not None else "",
+                index=use.index.identity,
+                variants={variant.name: dict(variant.settings) for variant in variants},
+                data=data or {},
+                construction={layer.name: layer.spent for layer in layer_status(use.index.folder) if layer.built},
+                questions=questions_hash([*records.here(), *questions]),
+            ),
         )
-        runner = _Runner(use.index, records, info, at_once, len(questions) * len(variants) * repeats, progress)
         with spending(Budget(usd=budget)), Sampler(samples_of(folder)) as sampler:
             for variant in variants:
-                work = [_Ask(question, variant, repeat) for repeat in range(repeats) for question in questions]
-                left = [each for each in work if each.key not in answered]
-                runner.pass_over(len(work) - len(left))
+                work = [(question, repeat) for repeat in range(repeats) for question in questions]
+                left = [each for each in work if (each[0].id, variant.name, each[1]) not in answered]
+                done += len(work) - len(left)
                 if not left:
                     continue
                 sampler.label = ""
-                async with alone(use, variant.paradigm, variant.settings, left[0].question.text) as own:
+                async with alone(use, variant.paradigm, variant.settings, left[0][0].text) as own:
                     sampler.label = variant.name
-                    await runner.ask_all(own, left)
+                    await in_turn((one(own, question, variant, repeat) for question, repeat in left), at_once)
         if features:
             await take_features(use, {question.id: question.text for question in questions}, folder, progress=progress)
-    return Run(folder, runner.failed, tuple(metrics))
+    return Run(folder, failed)
 
 
 async def take_features(
     use: Resources, questions: Mapping[str, str], folder: Path, *, progress: ProgressCallback = silent
 ) -> None:
-    """Keep the features of questions (texts by id) beside the records of a run, unless they are there.
+    """Store the features of questions (texts by id) beside the records of a run, unless they are there.
 
-    It is done when all is answered, in nobody's time: each question takes a first look, as long as `fused` takes to
-    find. No model is asked. A question whose features cannot be taken goes without, and a warning says why.
+    It is done after all answers, so that it is in nobody's seconds: a question takes as long as `fused` takes to
+    retrieve. No model is called. A question whose features cannot be computed has none, and a warning says why.
     """
-    kept = kept_features(folder)
+    kept = question_features(folder)
     known = {row.question for row in kept}
     missing = {id: text for id, text in questions.items() if id not in known}
     own = replace(use.over(use.index), model=ModelClient(None))
@@ -233,7 +204,7 @@ async def take_features(
 
 
 def _answered_already(records: Records, questions: Sequence[Question]) -> set[Key]:
-    """What need not be asked again. An id that means another question here would set unlike things side by side."""
+    """The keys of the answers that are recorded. UsageError where an id is that of another question in the run."""
     by_id = {question.id: question for question in questions}
     answered = set()
     for record in records.here():
@@ -247,108 +218,55 @@ def _answered_already(records: Records, questions: Sequence[Question]) -> set[Ke
     return answered
 
 
-@dataclass(frozen=True)
-class _Ask:
-    """One thing to ask: a record once it is answered."""
-
-    question: Question
-    variant: Variant
-    repeat: int
-
-    @property
-    def key(self) -> Key:
-        return self.question.id, self.variant.name, self.repeat
-
-
-class _Runner:
-    def __init__(
-        self,
-        index: Index,
-        records: Records,
-        info: RunInfo,
-        at_once: int,
-        total: int,
-        progress: ProgressCallback,
-    ) -> None:
-        self._records, self._info, self._gold = records, info, GoldIndex(index)
-        self._at_once, self._total, self._progress = at_once, total, progress
-        self._done = self.failed = 0
-
-    def pass_over(self, count: int) -> None:
-        """So many were answered before."""
-        self._done += count
-
-    async def ask_all(self, use: Resources, work: Sequence[_Ask]) -> None:
-        await in_turn((self._one(use, asked) for asked in work), self._at_once)
-
-    async def _one(self, use: Resources, asked: _Ask) -> None:
-        self._tell(asked.variant.name)
-        if self._at_once == 1:
-            use.forget()
-        record = await self._record(use, asked)
-        self._records.append(record)
-        self.failed += bool(record.error)
-        self._done += 1
-        self._tell(asked.variant.name)
-
-    def _tell(self, paradigm: str) -> None:
-        note = f"{self._done:,} of {self._total:,}  {paradigm}  ${current_meter().spent.usd:.4f}"
-        self._progress(Progress("asking", self._done, self._total, note))
-
-    async def _record(self, use: Resources, asked: _Ask) -> Record:
-        question, seed = asked.question, self._info.seed + asked.repeat
-        unanswered = Record(
-            question=question.id,
-            text=question.text,
-            type=question.type,
-            gold=question.answers,
-            paradigm=asked.variant.name,
-            repeat=asked.repeat,
-            absent=sum(bool(one.key or one.title) and not self._gold.documents(one) for one in question.gold),
-            wanted=question.gold,
-            seed=seed,
-        )
-        started, cpu = time.perf_counter(), time.process_time()
-        with spending() as meter:
-            try:
-                with trial(f"{self._info.id} {asked.repeat}", seed or None):
-                    result = await ask(use, question.text, asked.variant.paradigm, asked.variant.settings)
-            except BudgetExceeded:
-                raise
-            except RagwaysError as error:
-                used = AnswerUsage.of(meter.spent, spent=meter.spent.usd)
-                return replace(unanswered, error=str(error), usage=used, seconds=time.perf_counter() - started)
-        cpu, answer = time.process_time() - cpu, result.answer
-        return replace(
-            unanswered,
-            answer=answer.text,
-            explanation=answer.explanation,
-            chance=answer.chance,
-            abstained=answer.abstained,
-            way=answer.way,
-            ranks=tuple(self._gold.ranks(question, answer.evidence.hits)),
-            shown=tuple(self._gold.places(question, answer.evidence.items)),
-            evidence=tuple(map(_evidence_item, answer.evidence.items)),
-            citations=answer.citations,
-            usage=AnswerUsage.of(result.trace.worth, evidence=answer.evidence.tokens, spent=result.usage.usd),
-            steps=_steps(result.trace),
-            tools=dict(sorted(Counter(_tools(result.trace)).items())),
-            settings=dict(result.settings),
-            seconds=round(result.seconds, 4),
-            cpu=cpu if self._at_once == 1 else None,
-            replies_known=sum(step.spared.calls for step in result.trace.walk()),
-            made=_origin(use, result),
-            arm=result.route.arm if result.route else "",
-        )
+async def _record(use: Resources, question: Question, variant: Variant, gold: GoldIndex, *, alone: bool) -> Record:
+    """The record of one answer. `alone`: nothing else is asked meanwhile, so that its CPU seconds are known."""
+    unanswered = Record(
+        question=question.id,
+        text=question.text,
+        type=question.type,
+        gold=question.answers,
+        paradigm=variant.name,
+        repeat=0,
+        absent=sum(bool(one.key or one.title) and not gold.documents(one) for one in question.gold),
+        wanted=question.gold,
+    )
+    started, cpu = time.perf_counter(), time.process_time()
+    with spending() as meter:
+        try:
+            result = await ask(use, question.text, variant.paradigm, variant.settings)
+        except BudgetExceeded:
+            raise
+        except RagwaysError as error:
+            used = AnswerUsage.of(meter.spent, spent=meter.spent.usd)
+            return replace(unanswered, error=str(error), usage=used, seconds=time.perf_counter() - started)
+    cpu, answer = time.process_time() - cpu, result.answer
+    tools = (step.name.removeprefix("tool ") for step in result.trace.walk() if step.name.startswith("tool "))
+    return replace(
+        unanswered,
+        answer=answer.text,
+        explanation=answer.explanation,
+        chance=answer.chance,
+        abstained=answer.abstained,
+        way=answer.way,
+        ranks=tuple(gold.ranks(question, answer.evidence.hits)),
+        shown=tuple(gold.places(question, answer.evidence.items)),
+        evidence=tuple(map(_evidence_item, answer.evidence.items)),
+        citations=answer.citations,
+        usage=AnswerUsage.of(result.trace.worth, evidence=answer.evidence.tokens, spent=result.usage.usd),
+        steps=_steps(result.trace),
+        tools=dict(sorted(Counter(tools).items())),
+        settings=dict(result.settings),
+        seconds=round(result.seconds, 4),
+        cpu=cpu if alone else None,
+        replies_known=sum(step.spared.calls for step in result.trace.walk()),
+        made=_origin(use, result),
+        arm=result.route.arm if result.route else "",
+    )
 
 
 def _evidence_item(hit: Hit) -> EvidenceItem:
     piece, by = hit.piece, tuple(found.by for found in hit.found)
     return EvidenceItem(piece.id, piece.kind, piece.title, piece.text, piece.date, hit.score, by)
-
-
-def _tools(trace: Span) -> list[str]:
-    return [step.name.removeprefix("tool ") for step in trace.walk() if step.name.startswith("tool ")]
 
 
 def _steps(trace: Span) -> tuple[TraceStep, ...]:

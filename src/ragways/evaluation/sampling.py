@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from ragways.core.errors import LoadError, UsageError
 from ragways.core.types import Document, title_name
@@ -183,33 +184,6 @@ def write_questions(questions: Iterable[Question], file: Path) -> Path:
     return write_lines(file, (json.dumps(plain_row(question), ensure_ascii=False) + "\n" for question in questions))
 
 
-@dataclass(frozen=True)
-class CorpusReport:
-    """What was written of a corpus, and how many pieces of gold evidence are in none of its documents."""
-
-    documents: int
-    of: int
-    evidence: int
-    filled: int
-    gold_not_in_corpus: int
-
-
-@dataclass(frozen=True)
-class SampleReport:
-    """What was drawn from a data set and written; `corpus` is None where only questions were."""
-
-    format: str
-    seed: int
-    questions: int
-    of: int
-    types: dict[str, int]
-    short: dict[str, int]
-    licence: str
-    citation: str
-    corpus: CorpusReport | None
-    files: tuple[str, ...]
-
-
 def write_sample(
     file: Path,
     folder: Path,
@@ -219,41 +193,27 @@ def write_sample(
     count: int | None = None,
     seed: int = 0,
     corpus: Path | None = None,
-    documents: int | None = None,
-) -> SampleReport:
-    """Draw from a file of questions (see `sample`) and write `questions.jsonl` into a folder.
+    fill_to: int | None = None,
+) -> dict[str, Any]:
+    """Draw from a file of questions (see `sample`) and write `questions.jsonl` into a folder; says what was written.
 
     With a corpus, given or coming with the questions, `corpus.jsonl` holds the documents with their evidence and
-    others up to `documents`.
+    others until there are `fill_to`.
     """
     dataset = DATASETS.find(format)
     drawn = sample(load_questions(format, file), per_type=per_type, count=count, seed=seed)
-    files: list[Path] = []
-    report = None
-    if corpus is not None:
-        report = _write_part(drawn.questions, corpus, folder / CORPUS, documents, seed, files)
-    elif dataset.corpus is not None:
-        with TemporaryDirectory() as place:
-            whole = write_corpus(dataset, file, Path(place))
-            report = _write_part(drawn.questions, whole, folder / CORPUS, documents, seed, files)
-    files.insert(0, write_questions(drawn.questions, folder / QUESTIONS))
-    return SampleReport(
-        format=format,
-        seed=seed,
-        questions=len(drawn.questions),
-        of=drawn.of,
-        types=drawn.counts,
-        short=drawn.short,
-        licence=dataset.licence,
-        citation=dataset.citation,
-        corpus=report,
-        files=tuple(map(str, files)),
-    )
-
-
-def _write_part(
-    questions: Sequence[Question], corpus: Path, file: Path, count: int | None, seed: int, files: list[Path]
-) -> CorpusReport:
-    part = kept_documents(questions, documents(corpus), count=count, seed=seed)
-    files.append(write_documents(documents(corpus), part.keys, file))
-    return CorpusReport(len(part.keys), part.of, part.evidence, part.filled, len(part.missing))
+    files, part = [write_questions(drawn.questions, folder / QUESTIONS)], None
+    with TemporaryDirectory() as place:
+        whole = corpus or (write_corpus(dataset, file, Path(place)) if dataset.corpus is not None else None)
+        if whole is not None:
+            part = kept_documents(drawn.questions, documents(whole), count=fill_to, seed=seed)
+            files.append(write_documents(documents(whole), part.keys, folder / CORPUS))
+    written = {} if part is None else {"corpus": {
+        "documents": len(part.keys), "of": part.of, "evidence": part.evidence, "filled": part.filled,
+        "gold_not_in_corpus": len(part.missing),
+    }}  # fmt: skip
+    return {
+        "format": format, "seed": seed, "questions": len(drawn.questions), "of": drawn.of, "types": drawn.counts,
+        "short": drawn.short, "licence": dataset.licence, "citation": dataset.citation, **written,
+        "files": [str(one) for one in files],
+    }  # fmt: skip

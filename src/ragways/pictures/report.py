@@ -31,10 +31,10 @@ _BODY = ("questions", "pieces", "evidence_cut_at")
 def report_page(data: Mapping[str, Any]) -> str:
     """The page of a report: one HTML file with figures, comparisons, costs, duels and every question with its answers.
 
-    `data` is what `report_data` of `ragways.evaluation.report` gives, as plain data. Questions stand apart from the
-    figures, which so are seen before the questions are read.
+    `data` is that of `report_data` in `ragways.evaluation.answers`: the tables, and every answer. Questions stand apart
+    from the tables, which are drawn before the questions are read.
     """
-    runs = ", ".join(run["name"] for run in data["runs"])
+    runs = ", ".join(run["run"] for run in data["tables"][0]["rows"])
     return shell(
         f"{runs}: evaluation",
         page_file("report.html"),
@@ -58,10 +58,10 @@ _ROUTING = """<header><h1>A router beside simpler policies</h1></header>
 def routing_page(routing: Mapping[str, Any]) -> str:
     """The page of `ragways route evaluate`: the curve of quality and cost with the fixed arms on it, and the table.
 
-    `routing` is what `evaluation_data` of `ragways.evaluation.routing.told` gives.
+    `routing` is what `evaluation_data` of `ragways.evaluation.routing.tables` gives.
     """
-    # What the other scripts of a report read: there are no runs here, and arms have colours as paradigms do.
-    data = {"metrics": [], "rows": [], "paradigms": routing["arms"], "missing": {}, "routing": routing}
+    # There are no tables of runs here, and arms have colours as paradigms do.
+    data = {"tables": [], "arms": routing["arms"], "routing": routing}
     return shell(
         "Routing",
         _ROUTING,

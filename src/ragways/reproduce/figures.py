@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from statistics import fmean, median
 from typing import Literal
 
+from ragways.core.table import Table
 from ragways.evaluation.record import Record
-from ragways.evaluation.score import MetricScore, ParadigmScores
 from ragways.evaluation.statistics.inference import interval
 
 
@@ -32,10 +32,16 @@ class Figure:
 
 @dataclass(frozen=True)
 class VariantRun:
-    """What a variant did: its scores, and its records that did not fail."""
+    """What a variant did: its name in the run, the tables of the run, and its records that did not fail."""
 
-    scores: ParadigmScores
+    name: str
+    tables: Mapping[str, Table]
     records: Sequence[Record]
+
+    def cost(self, column: str) -> float | None:
+        """A cost of the variant; None where it is not known."""
+        cost: float | None = self.tables["costs"].cell(column, paradigm=self.name)
+        return cost
 
 
 Reading = Callable[[VariantRun], Figure]
@@ -51,25 +57,21 @@ class MetricReading:
     summed: bool = False
 
     def __call__(self, run: VariantRun) -> Figure:
-        found = self._score(run.scores)
-        if found.mean is None:
-            return Figure(n=found.n)
-        scale = found.n if self.summed else self.scale
-        over = found.repeats
+        where = {"metric": self.metric, "paradigm": run.name, "type": self.of_type}
+        columns = ("mean", "low", "high", "n", "median", "minimum", "maximum")
+        mean, low, high, n, middle, least, most = (run.tables["figures"].cell(column, **where) for column in columns)
+        if mean is None:
+            return Figure(n=n or 0)
+        scale = n if self.summed else self.scale
+        several = middle is not None
         return Figure(
-            value=scale * (over.median if over else found.mean),
-            low=None if found.low is None else scale * found.low,
-            high=None if found.high is None else scale * found.high,
-            n=found.n,
-            minimum=scale * over.minimum if over else None,
-            maximum=scale * over.maximum if over else None,
+            value=scale * (middle if several else mean),
+            low=None if low is None else scale * low,
+            high=None if high is None else scale * high,
+            n=n,
+            minimum=scale * least if several else None,
+            maximum=scale * most if several else None,
         )
-
-    def _score(self, row: ParadigmScores) -> MetricScore:
-        if not self.of_type:
-            return row.metrics.get(self.metric, MetricScore())
-        found = row.by_type.get(self.of_type)
-        return found.metrics.get(self.metric, MetricScore()) if found is not None else MetricScore()
 
 
 @dataclass(frozen=True)
@@ -143,19 +145,17 @@ seconds = RecordReading(lambda record: None if record.replies_known else record.
 
 def construction_tokens(run: VariantRun) -> Figure:
     """Tokens that building the layers it needs has cost; nothing where no model built them."""
-    made = run.scores.resources.construction
-    return Figure(made.tokens if made is not None and made.calls else None)
+    return Figure(run.cost("index_tokens") if run.cost("index_calls") else None)
 
 
 def construction_usd(run: VariantRun) -> Figure:
-    made = run.scores.resources.construction
-    return Figure(made.usd if made is not None and made.calls else None)
+    return Figure(run.cost("index_usd") if run.cost("index_calls") else None)
 
 
 def tokens_with_construction(run: VariantRun) -> Figure:
     """Tokens a question, with its share of what building the layers has cost."""
-    found, made = tokens(run), run.scores.resources.construction
-    if made is None or not made.tokens_per_question or found.value is None:
+    found, each = tokens(run), run.cost("index_tokens_each")
+    if not each or found.value is None:
         return found
-    low, high = (None if end is None else end + made.tokens_per_question for end in (found.low, found.high))
-    return replace(found, value=found.value + made.tokens_per_question, low=low, high=high)
+    low, high = (None if end is None else end + each for end in (found.low, found.high))
+    return replace(found, value=found.value + each, low=low, high=high)

@@ -17,12 +17,13 @@ from ragways.evaluation.duel.replies import duel_judge
 from ragways.evaluation.duel.result import DuelResult, duel_result
 from ragways.evaluation.duel.trials import Trials
 from ragways.evaluation.judges import find_judge
+from ragways.evaluation.judging import judge_run
 from ragways.evaluation.question import Question, without_gold
 from ragways.evaluation.questions.generate import generate, write
-from ragways.evaluation.record import Record
-from ragways.evaluation.run import Run, Variant, evaluate
+from ragways.evaluation.record import Record, Run, locked
+from ragways.evaluation.run import Variant, evaluate
 from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
-from ragways.evaluation.score import score_run
+from ragways.evaluation.score import score
 from ragways.index.build import build_own
 from ragways.layers.table import check_layers
 from ragways.reproduce.by_type import TypeRow, type_rows
@@ -211,7 +212,8 @@ async def _judge(settings: Settings, run: Run, names: Sequence[str], progress: P
     async with judge_resources_of(settings, run.folder) as resources:
         able = [judge for judge in judges.values() if judge.by == "embedder" or resources.model.model is not None]
         at_once = settings.judge.concurrency if resources.model.model is not None else 1
-        await run.judge(resources, able, at_once=at_once, progress=progress)
+        with locked(run.folder):
+            await judge_run(resources, run.folder, list(run.records), able, at_once=at_once, progress=progress)
     return [f"{judge.name}: needs a judge, set model or judge" for judge in judges.values() if judge not in able]
 
 
@@ -270,15 +272,15 @@ def _reproduced(
 def _runs(experiment: Experiment, columns: Sequence[PublishedColumn], run: Run) -> dict[str, VariantRun]:
     """What was run, by the source's name. A refusal counts as the source of each metric counts it."""
     cuts = [column.metric for column in columns if column.metric is not None]
-    scores = {row.paradigm: row for row in score_run(run.folder, *cuts, refusals="source")}
+    tables = score(run, *cuts, refusals="source")
     records: dict[str, list[Record]] = defaultdict(list)
     for record in run.records:
         if not record.error:
             records[record.paradigm].append(record)
     return {
-        variant.published: VariantRun(scores[variant.label], records[variant.label])
+        variant.published: VariantRun(variant.label, tables, records[variant.label])
         for variant in experiment.variants
-        if variant.label in scores
+        if variant.label in tables["paradigms"].column("paradigm")
     }
 
 
@@ -294,8 +296,8 @@ def _rows(
                 published_name=variant.published,
                 paradigm=variant.paradigm,
                 settings=variant.settings,
-                answered=did.scores.records - did.scores.failed if did is not None else 0,
-                failed=did.scores.failed if did is not None else 0,
+                answered=len(did.records) if did is not None else 0,
+                failed=int(did.cost("failed") or 0) if did is not None else 0,
                 ours=tuple(column.read(did) if did is not None else Figure() for column in columns),
                 published=tuple(column.published.get(variant.published) for column in columns),
             )

@@ -119,6 +119,7 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
     """Ask a set of questions of some paradigms, score the answers, and write the report."""
     from ragways.asynchronous import AsyncCorpus
     from ragways.evaluation.datasets import load_questions
+    from ragways.evaluation.score import nested
     from ragways.experiment import aevaluate
 
     asked = work.arguments
@@ -147,7 +148,7 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
         "questions": asked["questions"],
         "asked": len(questions),
         "metrics": list(evaluation.metrics),
-        "paradigms": to_plain(evaluation.scores),
+        "paradigms": to_plain(nested(evaluation.tables)),
         "routing": routing,
         "no_routing": why,
     }
@@ -159,16 +160,19 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
 
 def _report(folder: Path) -> tuple[dict[str, Any] | None, str]:
     """Write the report of a run. Returns how a router compares with the paradigms, or why that cannot be told."""
-    from ragways.evaluation.report.data import evaluation_report
+    from ragways.evaluation.answers import report_data
+    from ragways.evaluation.record import Run
+    from ragways.evaluation.report import read_runs, report
+    from ragways.evaluation.routing.tables import routing_tables
     from ragways.pictures.report import report_page
     from ragways.pictures.shell import write_page
 
-    why = ""
+    runs, why, routed = read_runs([Run(folder)]), "", None
     try:
-        found = evaluation_report([folder], routing=True)
+        _, routed = routing_tables([folder])
     except UsageError as error:
-        found, why = evaluation_report([folder]), error.message
-    data = found.to_plain()
+        why = error.message
+    data = report_data(report(runs), runs, routed)
     write_page(folder / "report.html", report_page(data))
     return data.get("routing"), why
 

@@ -16,11 +16,10 @@ from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.duel.entries import DuelRules
 from ragways.evaluation.duel.replies import DuelReplies
 from ragways.evaluation.record import Records
-from ragways.evaluation.report.data import evaluation_report
-from ragways.evaluation.report.markdown import markdown
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line, ragways  # noqa: F401 - fixtures
 from tests.evaluation.duel.duel_fakes import FENCED, SMALL, TESTS, apart, both, record, worth
+from tests.evaluation.report.made import made_report, rows_of
 
 Duel = Callable[..., Result]
 
@@ -179,9 +178,8 @@ def test_the_report_and_later_commands_keep_the_seed_and_show_every_test(home: P
         run_duel("--trials", "1", "--seed", "12")
     (home / "ragways.toml").unlink()
     assert "seed 11 passed, seed 12 passed" in " ".join(run_duel().stdout.split())
-    (duel,) = evaluation_report([home / "run"]).duels
-    assert duel.rules.seed == 12
-    assert duel.selftest.passed
-    assert duel.pairs[0].verdict.winner == "x"
-    text = markdown(evaluation_report([home / "run"]))
-    assert "Seed of the draw: 12. Tests of this judge in this folder: seed 11 passed, seed 12 passed." in text
+    data = made_report([home / "run"])
+    (test,), (pair,) = rows_of(data, "judge tests"), rows_of(data, "duels")
+    assert (test["seed"], test["passed"]) == (12, True)
+    assert test["tests"] == "seed 11 passed, seed 12 passed"
+    assert pair["winner"] == "x"

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,8 @@ def test_the_better_one_wins_and_every_reply_is_kept(tmp_path: Path):
     assert len(kept) == len(judge.calls) == 12 * 2 * 2 * 2 + TESTING
     assert {(line.judge, line.prompt) for line in kept} == {("judge", duel_judge("judge", "whole").prompt)}
     assert json.loads(json.dumps(to_plain(found)))["pairs"][0]["verdict"]["winner"] == "x"
-    assert found.map.rates[1][0] == -1.0
-    assert found.map.outcomes[1][0] == "loss"
+    assert pair.seen_by("x") == (1.0, "win")
+    assert pair.seen_by("y") == (-1.0, "loss")
 
 
 def test_figures_come_from_the_files_alone_and_nothing_is_asked_twice(tmp_path: Path):
@@ -165,7 +166,7 @@ def test_after_a_failed_test_nobody_wins_and_nothing_more_is_asked(tmp_path: Pat
     on = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, DuelRules(trials=2, go_on=True, **SMALL)))
     assert on.pairs[0].rate == 1.0
     assert on.pairs[0].verdict.winner == ""
-    assert set(on.map.outcomes[0]) == {None, "no verdict"}
+    assert on.pairs[0].seen_by("x") == (1.0, "no verdict")
 
 
 def test_a_judge_who_gives_nobody_a_point_gives_no_verdict(tmp_path: Path):
@@ -331,22 +332,15 @@ def test_a_test_that_was_failed_counts_whatever_is_drawn_later(tmp_path: Path):
     assert alone.pairs[0].verdict.winner == "x"
 
 
-def test_many_paradigms_make_a_heat_map_under_holm(tmp_path: Path):
+def test_many_paradigms_are_corrected_together(tmp_path: Path):
     found = asyncio.run(fight(records(names="wxyz", w=5, x=4), tmp_path, Says(marked), RULES))
-    assert len(found.pairs) == 6
-    rates = found.map.rates
-    assert found.map.names == ("w", "x", "y", "z")
-    for row in range(4):
-        assert rates[row][row] is None
-        for column in range(4):
-            if row != column:
-                assert rates[row][column] == -(rates[column][row] or 0.0)
+    assert [(pair.a, pair.b) for pair in found.pairs] == list(combinations("wxyz", 2))
     # 12 of 12 won: p is 2/4096 alone, and no less than six times that after Holm's first step.
-    best = found.map.adjusted[0][1]
+    best = found.pairs[0].verdict.adjusted
     assert best is not None
     assert found.pairs[0].p == pytest.approx(2 / 4096)
     assert best > 2 / 4096
-    assert found.map.outcomes[2][3] == "tie"
+    assert found.pairs[-1].verdict.outcome == "tie"
 
 
 def test_a_judge_of_the_generators_family_is_warned_of(tmp_path: Path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import DuelPrompt, duel_judge
 from ragways.evaluation.duel.selftest import MINIMUM, self_test
 from ragways.evaluation.duel.style import DRESSES
-from ragways.evaluation.statistics.inference import _binomial
+from ragways.evaluation.statistics.inference import sign_flip
 from tests.evaluation.duel.duel_fakes import record
 
 BY = duel_judge("judge", "whole")
@@ -189,15 +190,21 @@ def test_every_reply_is_counted_once(said: list[int | None], count: int):
         assert 2 * counted == style.replies == sum(one.kind == style.name for one in wanted)
 
 
+@cache
+def p_of(n: int, losses: int) -> float:
+    """p of a sign test of n answers, of which so many prefer the other side."""
+    return sign_flip([1.0] * (n - losses) + [-1.0] * losses)[0]
+
+
 def test_why_100_answers_and_200_replies():
     """Independent arithmetic: with one reply about each of 100 answers, a coin test at 1 % finds 80 % bias practically
     always, and the fewest answers that can reach 1 % are 8."""
     from math import comb
 
-    critical = next(k for k in range(50, 101) if _binomial(100, 100 - k) < 0.01)
+    critical = next(k for k in range(50, 101) if p_of(100, 100 - k) < 0.01)
     power = sum(comb(100, k) * 0.8**k * 0.2 ** (100 - k) for k in range(critical, 101))
     assert power > 0.999
-    assert _binomial(MINIMUM, 0) < 0.01 <= _binomial(MINIMUM - 1, 0)
+    assert p_of(MINIMUM, 0) < 0.01 <= p_of(MINIMUM - 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +287,7 @@ def test_why_50_replies_of_the_control():
             comb(answers, w) * comb(answers - w, x) * won**w * lost**x * (1 - won - lost) ** (answers - w - x)
             for w in range(answers + 1)
             for x in range(answers - w + 1)
-            if w > x and _binomial(w + x, x) / 2 < 0.01
+            if w > x and p_of(w + x, x) / 2 < 0.01
         )
 
     assert passes(0.9) > 0.999

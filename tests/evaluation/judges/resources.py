@@ -14,8 +14,7 @@ from ragways.core.plain import from_plain
 from ragways.core.trace import Usage
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.judges.judge import JudgeResources
-from ragways.evaluation.metric import Score
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import Record, Score
 from ragways.models.call import Call, MemoryCache
 from ragways.models.client import ModelClient
 from ragways.testing.scripted import ScriptedModel

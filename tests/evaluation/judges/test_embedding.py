@@ -155,4 +155,5 @@ def test_each_text_is_embedded_once_and_what_is_kept_is_bounded():
         kept.of("tokens", [str(n) for n in range(9)] * 2, make)
     )  # more than fits, all given all the same
     assert len(many) == 18
-    assert len(kept._known) == 3
+    asyncio.run(kept.of("tokens", ["8", "0"], make))
+    assert made[-1] == "0", "what does not fit any more is made again"

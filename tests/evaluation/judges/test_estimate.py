@@ -15,17 +15,17 @@ from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import fingerprint
 from ragways.evaluation.judging import Judgement, JudgementOrigin, Judgements, judge, usable_judges
 from ragways.evaluation.labels import VERDICTS
-from ragways.evaluation.metric import Score, deciding
+from ragways.evaluation.metric import deciding
 from ragways.evaluation.metrics import METRICS
-from ragways.evaluation.record import Record, Records
-from ragways.evaluation.report.comparisons import TELLING, compare_runs
-from ragways.evaluation.report.data import evaluation_report
-from ragways.evaluation.report.markdown import markdown
+from ragways.evaluation.record import Record, Records, Score
+from ragways.evaluation.record import Run as EvaluationRun
+from ragways.evaluation.report import TELLING, compare_runs
 from ragways.evaluation.score import scored
 from ragways.reading import support
 from tests.apps.conftest import Run, home, one_line, ragways  # noqa: F401 - fixtures
 from tests.evaluation.judges.resources import PIECES, record, resources
 from tests.evaluation.judges.resources import scored as judged_by
+from tests.evaluation.report.made import as_markdown, figures, made_report, notes_of, rows_of
 
 ADVISORY = [metric for metric in METRICS.values() if metric.advisory]
 every_advisory = pytest.mark.parametrize("metric", ADVISORY, ids=str)
@@ -103,8 +103,8 @@ def test_whoever_asks_for_a_verdict_is_refused(metric, tmp_path: Path):
         lambda: deciding(metric),
         lambda: gate(tmp_path / "run", require=[f"{metric}>=0.1"]),
         lambda: gate(tmp_path / "run", no_worse_than=tmp_path / "run", metrics={metric.name: 0.0}),
-        lambda: no_worse(*[list(scored(tmp_path / "run"))] * 2, margins={metric.name: 0.0}),
-        lambda: compare_runs([tmp_path / "run"], metric),
+        lambda: no_worse(*[scored(EvaluationRun(tmp_path / "run"))] * 2, margins={metric.name: 0.0}),
+        lambda: compare_runs([EvaluationRun(tmp_path / "run")], metric),
     ]
     for ask in asked:
         with pytest.raises(UsageError, match="too weak for a verdict") as refused:
@@ -134,17 +134,15 @@ def test_a_fall_of_the_estimate_alone_fails_no_gate(tmp_path: Path):
 def test_a_report_shows_the_estimate_and_decides_nothing_by_it(tmp_path: Path):
     """Two paradigms that differ in the estimate alone, as far as two can."""
     write(tmp_path, lambda paradigm, at: 0.9 if paradigm == "fused" else 0.1)
-    report = evaluation_report([tmp_path])
-    means = {row.paradigm: row.metrics["support-estimated"].mean for row in report.rows}
+    data = made_report([tmp_path])
+    means = {name: row["mean"] for name, row in figures(data, "support-estimated").items()}
     assert means == pytest.approx({"naive": 0.1, "fused": 0.9})
-    assert "support, estimated (weak, decides nothing)" in markdown(report)
-    assert report.comparisons is not None
-    compared = {table.metric for table in report.comparisons.tables}
-    decided = compared | {*report.best, *report.main, *report.comparisons.left_out}
+    assert "support, estimated (weak, decides nothing)" in as_markdown([tmp_path])
+    decided = {row["metric"] for row in (*rows_of(data, "figures"), *rows_of(data, "comparisons"))}
     assert "f1" in decided
     assert not decided & {metric.name for metric in ADVISORY}
-    assert "estimated" not in report.verdict
-    assert [one.advisory for one in report.metrics if one.name == "support-estimated"] == [True]
+    assert not any("estimated" in note for note in (*notes_of(data, "runs"), *notes_of(data, "comparisons")))
+    assert [one["advisory"] for one in rows_of(data, "metrics") if one["name"] == "support-estimated"] == [True]
 
 
 def write(folder: Path, value: Callable[[str, int], float]) -> None:

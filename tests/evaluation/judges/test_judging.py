@@ -12,7 +12,7 @@ from ragways.core.runtime import Progress
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judging import FILE, Judgements, Tally, judge
 from ragways.evaluation.record import Record
-from ragways.evaluation.score import score_all
+from ragways.evaluation.score import with_values
 from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import SAID, agreeable, record, resources
 from tests.fakes import WordHashes
@@ -126,7 +126,7 @@ def test_side_by_side_gives_the_same(tmp_path: Path):
 
 def test_judged_values_stand_beside_the_computed_ones(tmp_path: Path):
     judged(tmp_path, "faithfulness", agreeable(judge_support=SAID["judge_support"]))
-    (first, *_) = score_all(RECORDS, Judgements(tmp_path).latest())
+    (first, *_) = with_values(RECORDS, Judgements(tmp_path).latest())
     assert first.values["faithfulness"].value == 0.5
     assert "crag-fine" not in first.values
     assert Judgements(tmp_path).latest()["q0", "naive", 0, "faithfulness"].made.prompts.keys() == {

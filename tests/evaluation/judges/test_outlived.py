@@ -18,7 +18,7 @@ from ragways.evaluation.judges.judge import fingerprint
 from ragways.evaluation.judging import FILE, Judgement, Judgements, Tally
 from ragways.evaluation.record import FILE as RECORDS
 from ragways.evaluation.record import Record, Records
-from ragways.evaluation.score import score_all
+from ragways.evaluation.score import with_values
 from ragways.models import task as prompts
 from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import PIECES, agreeable, record
@@ -28,7 +28,7 @@ WRONG: Mapping[str, object] = {"why": "", "verdict": "incorrect"}
 
 
 def values(folder: Path, one: Record, metric: str = "judged-correct") -> tuple[float | None, str]:
-    (found,) = score_all([one], Judgements(folder).latest())
+    (found,) = with_values([one], Judgements(folder).latest())
     return found.values[metric].value, found.values[metric].why
 
 

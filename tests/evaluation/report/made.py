@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragways.core.types import Citation
+from ragways.evaluation.answers import answers, markdown, report_data
 from ragways.evaluation.duel.entries import AlignedLog, DuelRules, align, aligned_pairs, duel_entries
 from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge, duel_prompts
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.labels import LABEL_VALUES, Labelling
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, begin
-from ragways.evaluation.report.data import evaluation_report
+from ragways.evaluation.record import AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, Run, RunInfo, begin
+from ragways.evaluation.report import read_runs, report
 from ragways.evaluation.resources.sampler import ResourceSample, samples_of
 from ragways.store.cache import Spent
 
@@ -33,7 +34,7 @@ def made_run(
     judged: bool = True, sampled: bool = True, duels: bool = False, hostile: bool = False,
 ) -> Path:  # fmt: skip
     chance = random.Random(seed)
-    begin(folder, construction={"vectors": Spent(calls=3, input=90_000, usd=0.9, seconds=20.0)})
+    begin(folder, RunInfo(construction={"vectors": Spent(calls=3, input=90_000, usd=0.9, seconds=20.0)}))
     records, judgements, samples = Records(folder), Judgements(folder), samples_of(folder)
     at, cpu = 1_700_000_000.0, 0.0
     for name in paradigms:
@@ -136,6 +137,30 @@ def labelled(folder: Path, count: int = 120) -> Path:
     return folder
 
 
-def report_data(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any]:
+def made_report(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any]:
     """A report as JSON has it."""
-    return evaluation_report(folders, baseline=baseline).to_plain()
+    runs = read_runs([Run(folder) for folder in folders])
+    return report_data(report(runs, baseline=baseline), runs)
+
+
+def rows_of(data: Mapping[str, Any], *names: str) -> list[dict[str, Any]]:
+    """The rows of the tables with these names."""
+    return [row for table in data["tables"] if table["name"] in names for row in table["rows"]]
+
+
+def notes_of(data: Mapping[str, Any], name: str) -> list[str]:
+    """The notes of the first table with this name."""
+    found: list[str] = next(table["notes"] for table in data["tables"] if table["name"] == name)
+    return found
+
+
+def figures(data: Mapping[str, Any], metric: str, type: str = "") -> dict[str, dict[str, Any]]:
+    """The figures of a metric by paradigm."""
+    rows = rows_of(data, "figures", "other figures")
+    return {row["paradigm"]: row for row in rows if (row["metric"], row["type"]) == (metric, type)}
+
+
+def as_markdown(folders: Sequence[Path], *, whole: bool = True) -> str:
+    """A report as Markdown, with or without its answers."""
+    runs = read_runs([Run(folder) for folder in folders])
+    return markdown(report(runs), answers(runs) if whole else None)

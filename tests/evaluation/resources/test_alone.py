@@ -7,6 +7,7 @@ import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from ragways.evaluation.record import Records
 from ragways.evaluation.resources.sampler import peak_memory, samples_of
 from ragways.evaluation.retrieval import measure_retrieval
 from ragways.evaluation.run import Variant, evaluate
+from ragways.evaluation.score import score
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.paradigm import Paradigm, Strategy
 from ragways.retrieval.resources import Resources
@@ -84,13 +86,14 @@ def test_retrieval_is_measured_so_too_and_questions_stay_embedded(
 def test_replies_from_our_cache_are_marked_and_in_no_latency(demo_settings: Settings, tmp_path: Path):  # noqa: F811
     """The second variant asks what the first has asked: it is answered at once, which is not how long it takes."""
 
-    async def run(base_url: str) -> list[tuple[int, float | None, int]]:
+    async def run(base_url: str) -> list[tuple[Any, ...]]:
         model = demo_settings.model.model_copy(update={"base_url": base_url, "name": "loopback"})
         async with opened(demo_settings.model_copy(update={"model": model})) as use:
             same = [Variant("naive", "naive"), Variant("again", "naive", {"k": 10})]
             done = await evaluate(use, QUESTIONS, same, tmp_path)
         known = {record.paradigm: record.replies_known for record in done.records}
-        return [(known[row.paradigm], row.resources.seconds_p50, row.resources.untimed) for row in done.scores()]
+        costs = score(done)["costs"].only("paradigm", "seconds_p50", "untimed").rows
+        return [(known[str(name)], seconds, untimed) for name, seconds, untimed in costs]
 
     with LoopbackServer() as server:
         (asked, seconds, untimed), (known, no_seconds, left_out) = asyncio.run(run(server.base_url))

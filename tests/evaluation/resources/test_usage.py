@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,11 @@ from typing import Any
 import pytest
 
 from ragways.assemble import opened
-from ragways.core.plain import to_plain
 from ragways.core.trace import Usage
 from ragways.evaluation.question import Question
-from ragways.evaluation.record import AnswerUsage, Record, Records, TraceStep
+from ragways.evaluation.record import AnswerOrigin, AnswerUsage, Record, Records, TraceStep
 from ragways.evaluation.resources.sampler import ResourceSample
-from ragways.evaluation.resources.usage import answering, construction, layer_costs, split, usage
+from ragways.evaluation.resources.usage import answering, split, usage
 from ragways.evaluation.run import Variant, evaluate
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
@@ -104,52 +102,46 @@ def test_figures_by_hand():
         record("c", error="down", seconds=9.0, usage=AnswerUsage(calls=1, input=70, usd=0.004, spent=0.004)),
     ]
     samples = [ResourceSample(0, "", 1.0, 5), ResourceSample(1, "kg", 3.0, 700), ResourceSample(2, "kg", 4.0, 600)]
-    found = usage(records, built=BUILT, samples=samples)["kg"]
-    assert (found.answered, found.failed, found.questions, found.unsplit) == (3, 1, 2, 1)
-    assert found.generation is not None
-    assert found.retrieval is not None
-    assert (found.generation.tokens, found.retrieval.tokens) == (110, 25)
-    assert (found.total.tokens, found.total.calls, found.total.reasoning) == (135, 2, 4)
-    assert found.total.usd == pytest.approx(0.03)
-    assert found.spent == pytest.approx(0.034), "what failed was paid for as well"
-    assert found.tools == {"read": 1.0, "search": pytest.approx(4 / 3)}
-    assert (found.seconds_p50, found.evidence, found.peak_memory) == (2.0, 80, 700)
-    assert found.seconds_p95 == pytest.approx(2.9)
-    assert found.cpu == pytest.approx(0.6)
-    assert found.construction is not None
-    assert found.construction.layers == ("graph", "vectors")
-    assert found.construction.tokens_per_question == 2000
-    assert found.with_construction is not None
-    assert found.with_construction.tokens == 2135
-    assert json.loads(json.dumps(to_plain(found)))["construction"]["usd_per_question"] == 0.25
+    (found,) = usage(records, built=BUILT, samples=samples).to_plain()
+    assert (found["answered"], found["failed"], found["unsplit"]) == (3, 1, 1)
+    assert (found["generation_tokens"], found["retrieval_tokens"]) == (110, 25)
+    assert (found["tokens"], found["calls"], found["reasoning"]) == (135, 2, 4)
+    assert found["usd"] == pytest.approx(0.03)
+    assert found["spent"] == pytest.approx(0.034), "what failed was paid for as well"
+    assert (found["seconds_p50"], found["evidence"], found["peak_memory"]) == (2.0, 80, 700)
+    assert found["seconds_p95"] == pytest.approx(2.9)
+    assert found["cpu"] == pytest.approx(0.6)
+    assert found["index_layers"] == "graph, vectors"
+    assert (found["index_tokens_each"], found["tokens_with_index"], found["index_usd_each"]) == (2000, 2135, 0.25)
 
 
 def test_what_records_do_not_tell_is_none_and_not_zero():
-    given = usage([record(paradigm="theirs", usage=AnswerUsage(tokens=2208))], built=BUILT)["theirs"]
-    assert (given.total.tokens, given.total.input, given.total.usd, given.seconds_p50) == (2208, None, None, None)
-    assert (given.unsplit, given.generation, given.construction, given.with_construction) == (1, None, None, None)
-    failed = usage([record(error="down")])["kg"]
-    assert (failed.answered, failed.failed, failed.total.tokens, failed.cpu) == (0, 1, None, None)
-    assert usage([]) == {}
-    named = usage([record(paradigm="kg, k=20")], built=BUILT, paradigms={"kg, k=20": "kg"})["kg, k=20"]
-    assert named.construction is not None
-    assert named.construction.layers == ("graph", "vectors")
+    (given,) = usage([record(paradigm="theirs", usage=AnswerUsage(tokens=2208))], built=BUILT).to_plain()
+    assert (given["tokens"], given["input"], given["usd"], given["seconds_p50"]) == (2208, None, None, None)
+    assert [given[name] for name in ("unsplit", "generation_tokens", "index_tokens", "tokens_with_index")] == [
+        1, None, None, None,
+    ]  # fmt: skip
+    (failed,) = usage([record(error="down")]).to_plain()
+    assert (failed["answered"], failed["failed"], failed["tokens"], failed["cpu"]) == (0, 1, None, None)
+    assert usage([]).rows == ()
+    (named,) = usage([record(paradigm="kg, k=20", made=AnswerOrigin(paradigm="kg"))], built=BUILT).to_plain()
+    assert named["index_layers"] == "graph, vectors"
 
 
 def test_answers_made_side_by_side_share_the_sampled_seconds():
     samples = [ResourceSample(0, "", 1.0, 5), ResourceSample(1, "kg", 4.0, 7)]
-    assert usage([record("a"), record("b")], samples=samples)["kg"].cpu == 1.5
+    assert usage([record("a"), record("b")], samples=samples).cell("cpu", paradigm="kg") == 1.5
 
 
 def test_construction_counts_a_shared_layer_in_full_for_each():
-    one = construction(PARADIGMS["community-global"].needs, BUILT, questions=10)
-    assert (one.layers, one.tokens) == (("communities", "graph", "vectors"), 5000)
-    assert one.usd == pytest.approx(0.6)
-    assert construction({"communities"}, BUILT, questions=10).layers == ("communities", "graph"), "what it needs itself"
-    assert construction(frozenset(), BUILT, questions=0).tokens_per_question is None
-    assert construction({"windows"}, BUILT, questions=1).unknown == ("windows",)
-    assert layer_costs({"graph", "vectors"}, BUILT) == {"graph": 4000.0, "vectors": 0.0}
-    assert layer_costs({"graph"}, BUILT, unit="USD") == {"graph": 0.5}
+    names = ("community-global", "basic-retrieval", "llm-only")
+    rows = usage([record(paradigm=name) for name in names], built=BUILT).to_plain()
+    one, other, none = rows
+    assert (one["index_layers"], one["index_tokens"]) == ("communities, graph, vectors", 5000)
+    assert one["index_usd"] == pytest.approx(0.6)
+    assert other["index_unknown"] == "windows"
+    assert none["index_layers"] == ""
+    assert usage([record(paradigm=names[0], error="down")], built=BUILT).cell("index_tokens_each", calls=None) is None
 
 
 def test_every_paradigm_is_split_as_its_model_was_called(demo_settings: Settings, tmp_path: Path):  # noqa: F811
@@ -162,18 +154,16 @@ def test_every_paradigm_is_split_as_its_model_was_called(demo_settings: Settings
 
     with LoopbackServer(reply=reply) as server:
         asyncio.run(ask(server.base_url))
-    found = usage(records)
+    found = {str(row["paradigm"]): row for row in usage(records).to_plain()}
     assert found.keys() == PARADIGMS.keys()
     # Those that only look things up without a model, and those that think before they answer.
     thinking = {"recursive", "kg", "community-global", "graph-ppr", "hybrid", "iterative", "light", "fast-graph",
                 "llm-guided"}  # fmt: skip
     for name, use in found.items():
-        assert (use.failed, use.unsplit) == (0, 0), name
-        assert use.generation is not None
-        assert use.retrieval is not None
-        assert use.generation.calls == 1, name
-        assert (use.generation.output or 0) > 0, name
-        calls = use.total.calls or 0
-        assert use.retrieval.calls == calls - 1
+        assert (use["failed"], use["unsplit"]) == (0, 0), name
+        assert use["generation_calls"] == 1, name
+        assert float(use["generation_tokens"] or 0) > 0, name
+        calls = float(use["calls"] or 0)
+        assert use["retrieval_calls"] == calls - 1
         if not name.startswith("agent"):
             assert (calls > 1) == (name in thinking), name

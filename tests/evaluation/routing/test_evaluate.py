@@ -16,7 +16,7 @@ from ragways.evaluation.routing.learn import FitSettings, utilities
 from ragways.evaluation.routing.oracle import oracle, prior_repeats, split_halves
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.routing.policies import Policy, baselines
-from ragways.evaluation.routing.told import winners
+from ragways.evaluation.routing.tables import winners
 from tests.evaluation.routing.simulated import ARMS, KNOWN, simulated
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import AnswerUsage, Record, Records, begin
+from ragways.evaluation.record import AnswerUsage, Record, Records, RunInfo, begin
 from ragways.evaluation.routing.outcomes import gather
 from ragways.retrieval.routing.router import ABSTAIN
 
@@ -25,7 +25,7 @@ def record(question: str, arm: str, right: bool = True, **changes) -> Record:
 
 
 def run(folder: Path, *records: Record, model: str = "", index: str = "", temperature: float = 0.0) -> Path:
-    begin(folder, model=model, index=index or folder.name, temperature=temperature)
+    begin(folder, RunInfo(model=model, index=index or folder.name, temperature=temperature))
     for one in records:
         Records(folder).append(one)
     return folder

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.plain import to_plain
+from ragways.evaluation.record import Score
 from ragways.evaluation.statistics.comparison import compare
 from ragways.evaluation.statistics.inference import ENUMERATED, FLIPS, interval, sign_flip
-from ragways.evaluation.statistics.values import Unscored, Value
+from ragways.evaluation.statistics.values import Value
 
 NUMBERS = st.floats(-5, 5, allow_nan=False).map(lambda x: round(x, 2))
 
@@ -143,8 +144,8 @@ def test_repeats_of_one_question_are_averaged_first():
 
 def test_nothing_is_dropped_in_silence():
     nan = float("nan")
-    none = Unscored("no gold")
-    a: dict[str, Value] = {"1": 1.0, "2": 0.0, "3": nan, "4": 1.0, "5": Unscored("unreadable"), "6": none}
+    none = Score(None, "no gold")
+    a: dict[str, Value] = {"1": 1.0, "2": 0.0, "3": nan, "4": 1.0, "5": Score(None, "unreadable"), "6": none}
     found = compare(a, {"1": 0.0, "2": 0.0, "3": 1.0, "5": 1.0, "6": none})
     assert found.n == 2
     assert found.dropped == 4

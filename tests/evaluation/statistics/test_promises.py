@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import Record, Records
+from ragways.evaluation.record import Record, Records, Score
 from ragways.evaluation.resources.worth import break_even
 from ragways.evaluation.statistics.comparison import compare, compare_all
 from ragways.evaluation.statistics.inference import detectable_effect, interval, shared_clusters, sign_flip
-from ragways.evaluation.statistics.values import Unscored, Value, source_documents
+from ragways.evaluation.statistics.values import FAILED, Value, source_documents
 from tests.apps.conftest import Run, home, ragways  # noqa: F401 - fixtures
 
-DOWN = Unscored("down", failed=True)
+DOWN = Score(None, FAILED)
 
 
 def rows(*parts: tuple[Value, int]) -> dict[str, list[Value]]:
@@ -58,7 +58,7 @@ def test_where_all_that_is_missing_changes_nothing_there_is_a_verdict():
 
 
 def test_what_both_lack_or_one_was_not_asked_is_not_missing_on_one_side():
-    both = compare(rows((1.0, 30), (DOWN, 10)), rows((0.0, 30), (Unscored("no gold"), 10)))
+    both = compare(rows((1.0, 30), (DOWN, 10)), rows((0.0, 30), (Score(None, "no gold"), 10)))
     assert (both.one_sided, both.dropped, both.least) == (0, 10, 1.0)
     more = compare(rows((1.0, 30)), rows((0.0, 40)))
     assert (more.one_sided, more.missing_a) == (0, {"not asked": 10})
@@ -77,7 +77,7 @@ def test_a_repeat_that_failed_is_missing_too():
 def test_what_depends_on_missing_values_pays_for_nothing():
     even = break_even("a", "b", layers={"graph": 100.0}, layers_against={}, cost=1.0, cost_against=2.0,
                       quality="depends on missing values")  # fmt: skip
-    assert (even.pays, even.questions) == ("never", None)
+    assert even.questions is None
     assert "values are missing" in even.words
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
 from random import Random
 
 import pytest
@@ -13,15 +12,15 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
-from ragways.evaluation.question import Gold
+from ragways.evaluation.record import Record, Score
 from ragways.evaluation.statistics.comparison import compare_all
 from ragways.evaluation.statistics.inference import holm
-from ragways.evaluation.statistics.values import Unscored, Value, averaged, count, gather, over_repeats
+from ragways.evaluation.statistics.values import FAILED, Value, averaged, count, gather
 
 VALUE = st.one_of(
     st.none(),
     st.sampled_from([0.0, 0.5, 1.0, float("nan")]),
-    st.builds(Unscored, st.sampled_from(["no gold", "unreadable"]), st.booleans()),
+    st.builds(Score, st.none(), st.sampled_from(["no gold", "unreadable", FAILED])),
 )
 VALUES = st.dictionaries(st.sampled_from("abcdefgh"), st.lists(VALUE, max_size=3))
 
@@ -77,7 +76,7 @@ def test_where_less_is_better_and_against_a_baseline():
 
 
 def test_what_shares_no_question_is_not_compared_and_costs_the_others_nothing():
-    none: dict[str, list[Value]] = {"x": [Unscored("no gold")]}
+    none: dict[str, list[Value]] = {"x": [Score(None, "no gold")]}
     values = {"one": answers(0.9, seed=1), "two": answers(0.4, seed=2), "none": none}
     found = compare_all(values)
     assert [row.verdict for row in found.rows] == ["better", "not compared", "not compared"]
@@ -96,50 +95,27 @@ def test_chance_alone_is_seldom_called_a_difference():
 
 
 def test_repeats_are_a_median_and_a_range():
-    values = {"a": [1.0, 0.0, 1.0], "b": [1.0, 1.0, None], "c": [0.0, 0.0, Unscored("failed", failed=True)], "d": [1.0]}
-    found = over_repeats(values)  # type: ignore[arg-type]
-    assert found.means == pytest.approx((0.75, 1 / 3, 1.0))
-    assert found.scored == (4, 3, 1)
-    assert found.median == 0.75
+    values = {"a": [1.0, 0.0, 1.0], "b": [1.0, 1.0, None], "c": [0.0, 0.0, Score(None, FAILED)], "d": [1.0]}
+    found = count(values)  # type: ignore[arg-type]
+    assert (found.repeats, found.median, found.high) == (3, 0.75, 1.0)
     assert found.low == pytest.approx(1 / 3)
-    assert found.high == 1.0
-    nothing = over_repeats({"a": [None]})
-    assert (nothing.means, nothing.median) == ((None,), None)
-    assert over_repeats({}).means == ()
+    assert (found.failed, found.unscored) == (1, {"no reason given": 1})
+    assert count({"a": [None]}).median is None
 
 
-@dataclass
-class OneRecord:
-    question: str
-    paradigm: str
-    repeat: int
-    error: str = ""
-    wanted: tuple[Gold, ...] = ()
-
-
-@dataclass
-class OneScore:
-    value: float | None
-    why: str = ""
-
-
-@dataclass
-class One:
-    record: OneRecord
-    values: dict[str, OneScore] = field(default_factory=dict)
+def of(question: str, paradigm: str, repeat: int = 0, error: str = "", **values: Score) -> Record:
+    return Record(question, "?", "", (), paradigm, repeat, error=error, values=values)
 
 
 def test_values_are_gathered_by_paradigm_question_and_repeat():
-    scored = [
-        One(OneRecord("q", "naive", 1), {"accuracy": OneScore(1.0)}),
-        One(OneRecord("q", "naive", 0), {"accuracy": OneScore(0.0)}),
-        One(OneRecord("r", "naive", 0), {"accuracy": OneScore(None, "no gold")}),
-        One(OneRecord("r", "words", 0, error="down")),
-        One(OneRecord("q", "words", 0), {"f1": OneScore(1.0)}),
-    ]
-    assert gather(scored, "accuracy") == {
-        "naive": {"q": [0.0, 1.0], "r": [Unscored("no gold")]},
-        "words": {"r": [Unscored("down", failed=True)], "q": [Unscored("the metric was not computed")]},
+    right, wrong, none = Score(1.0), Score(0.0), Score(None, "no gold")
+    records = [
+        of("q", "naive", 1, accuracy=right), of("q", "naive", accuracy=wrong), of("r", "naive", accuracy=none),
+        of("r", "words", error="down"), of("q", "words", f1=right),
+    ]  # fmt: skip
+    assert gather(records, "accuracy") == {
+        "naive": {"q": [wrong, right], "r": [none]},
+        "words": {"r": [Score(None, FAILED)], "q": [Score(None, "the metric was not computed")]},
     }
 
 

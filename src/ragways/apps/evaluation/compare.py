@@ -12,9 +12,8 @@ from ragways.apps.terminal import JsonOption
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
-    from ragways.evaluation.report.comparisons import RunComparisons
-    from ragways.evaluation.statistics.comparison import PairComparison
-    from ragways.evaluation.statistics.values import Repeats, ScoreCounts
+    from ragways.evaluation.statistics.comparison import Comparison, Comparisons
+    from ragways.evaluation.statistics.values import ScoreCounts
 
 TO = "\nto "
 REASONS = 12
@@ -33,16 +32,17 @@ def compare(
     from ragways.apps.terminal import print_json
     from ragways.core.plain import to_plain
     from ragways.evaluation.metrics import find_metric
-    from ragways.evaluation.report.comparisons import compare_runs
+    from ragways.evaluation.record import Run
+    from ragways.evaluation.report import compare_runs
 
-    compared = compare_runs(runs, find_metric(metric), baseline=baseline)
+    compared = compare_runs([Run(folder) for folder in runs], find_metric(metric), baseline=baseline)
     if json:
         print_json(to_plain(compared))
     else:
         _show(compared)
 
 
-def _show(compared: RunComparisons) -> None:
+def _show(compared: Comparisons) -> None:
     from ragways.apps.terminal import console, show_table
     from ragways.core.text import printable
 
@@ -60,13 +60,13 @@ def _show(compared: RunComparisons) -> None:
         out.print(printable(line), style="dim", markup=False)
 
 
-def _counts_table(compared: RunComparisons) -> Table:
+def _counts_table(compared: Comparisons) -> Table:
     from ragways.core.table import Column, Table
 
     heads = ("median\nrange", "ques-\ntions", "an-\nswers", "scored", "un-\nscored", "failed", "not\nasked")
     rows = [
         (
-            name, _median(compared.repeats[name]), counts.questions, counts.answers, counts.scored,
+            name, _median(counts), counts.questions, counts.answers, counts.scored,
             sum(counts.unscored.values()), counts.failed, counts.not_asked,
         )
         for name, counts in compared.counts.items()
@@ -76,13 +76,13 @@ def _counts_table(compared: RunComparisons) -> Table:
     return Table.of([Column("paradigm"), *(Column(head, align="right") for head in heads)], rows, title=title)
 
 
-def _median(repeats: Repeats) -> str:
-    if repeats.median is None or repeats.low is None or repeats.high is None:
+def _median(counts: ScoreCounts) -> str:
+    if counts.median is None:
         return "unscored"
-    return f"{repeats.median:.3f}" + (f"\n{repeats.low:.3f}–{repeats.high:.3f}" if len(repeats.means) > 1 else "")
+    return f"{counts.median:.3f}" + (f"\n{counts.low:.3f}–{counts.high:.3f}" if counts.repeats > 1 else "")
 
 
-def _pairs_table(compared: RunComparisons) -> Table:
+def _pairs_table(compared: Comparisons) -> Table:
     from ragways.core.table import Column, Table
 
     heads = ("difference\ninterval", "p", "won/tied\n/lost", "pairs\ngaps")
@@ -97,7 +97,7 @@ def _pairs_table(compared: RunComparisons) -> Table:
     )
 
 
-def _cells(pair: PairComparison) -> tuple[str | None, ...]:
+def _cells(pair: Comparison) -> tuple[str | None, ...]:
     from ragways.evaluation.statistics.inference import p_text
 
     gaps = f"{pair.n:,}\n{pair.dropped:,}"
@@ -109,7 +109,7 @@ def _cells(pair: PairComparison) -> tuple[str | None, ...]:
     return f"{pair.difference_text(TO)}\n{interval}", p_text(pair.adjusted), won, gaps, f"{pair.verdict}\n{detectable}"
 
 
-def _one_sided(pairs: Iterable[PairComparison]) -> Iterator[str]:
+def _one_sided(pairs: Iterable[Comparison]) -> Iterator[str]:
     """Where values are missing on one side, what the difference could be."""
     for pair in pairs:
         if pair.one_sided and pair.least is not None:

@@ -13,7 +13,7 @@ from ragways.evaluation.statistics.inference import p_text
 
 if TYPE_CHECKING:
     from ragways.evaluation.duel.figures import BoxPlot
-    from ragways.evaluation.duel.result import DuelResult, HeatMap, PairResult
+    from ragways.evaluation.duel.result import DuelResult, PairResult
     from ragways.evaluation.duel.selftest import ProbeResult, SelfTest
     from ragways.evaluation.duel.trials import DuelPlan
 
@@ -52,8 +52,8 @@ def show_duel(result: DuelResult) -> None:
             out.print(line, markup=False, no_wrap=True)
         out.print()
         show_table(aspect_table(result.pairs), compact=True)
-        if len(result.map.names) > 2:
-            show_table(heat_map_table(result.map), compact=True)
+        if len(result.pairs) > 1:
+            show_table(heat_map_table(result.pairs), compact=True)
     for pair in result.pairs:
         out.print(f"{printable(pair.a)} against {printable(pair.b)}: {pair.verdict.words}", markup=False)
         for line in counts_of(pair):
@@ -138,19 +138,18 @@ def aspect_table(pairs: Sequence[PairResult]) -> Table:
     )
 
 
-def heat_map_table(heat_map: HeatMap) -> Table:
-    """Every paradigm against every other."""
+def heat_map_table(pairs: Sequence[PairResult]) -> Table:
+    """Every paradigm against every other: above 0 the row beats the column."""
+    names = sorted({name for pair in pairs for name in (pair.a, pair.b)})
+    cells = {key: _rate(*pair.seen_by(key[0])) for pair in pairs for key in ((pair.a, pair.b), (pair.b, pair.a))}
     return Table.of(
-        [Column(""), *(Column(name, align="right") for name in heat_map.names)],
-        [
-            (name, *(_rate(rate, outcome) for rate, outcome in zip(rates, outcomes, strict=True)))
-            for name, rates, outcomes in zip(heat_map.names, heat_map.rates, heat_map.outcomes, strict=True)
-        ],
+        [Column(""), *(Column(name, align="right") for name in names)],
+        [(row, *(cells.get((row, column)) for column in names)) for row in names],
         title="relative win rate of the row over the column; * one of them won",
     )
 
 
-def _rate(rate: float | None, outcome: str | None) -> str | None:
+def _rate(rate: float | None, outcome: str) -> str | None:
     won = "*" if outcome in ("win", "loss") else ""
     return None if rate is None else f"{100 * rate:+.1f}{won}"
 

@@ -61,16 +61,17 @@ def agreement(
 ) -> None:
     """Hold the judges of a run against its labels: their agreement, and means corrected by the labels."""
     from ragways.apps.terminal import print_json, show_table
-    from ragways.core.plain import to_plain
+    from ragways.evaluation.agreement import label_agreement, shown
     from ragways.evaluation.metrics import find_metric
-    from ragways.evaluation.report.agreement import label_agreement
+    from ragways.evaluation.record import Run
+    from ragways.evaluation.report import TELLING, plain_tables
 
     wanted = [find_metric(name) for name in metric or ()]
-    found = label_agreement(run, about, *wanted)
+    found = label_agreement(Run(run), about, *wanted)
     if json:
-        print_json(to_plain(found))
+        print_json({table["name"]: table["rows"] for table in plain_tables(found)})
         return
-    for table in found.tables([one.name for one in wanted]):
+    for table in shown(found, [one.name for one in wanted], TELLING):
         show_table(table, compact=True)
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragways.apps.terminal import BudgetOption, JsonOption, LayoutOption, QuestionsFile, with_settings
 from ragways.core.errors import PARTLY, BudgetExceeded, UsageError
-from ragways.core.plain import to_plain
 from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ragways.core.runtime import ProgressCallback
-    from ragways.evaluation.importing import ImportCounts
     from ragways.evaluation.questions.generate import GeneratedSet
-    from ragways.evaluation.sampling import SampleReport
     from ragways.settings import Settings
 
 SHOWN = 5
@@ -77,35 +74,34 @@ def sample(
     from ragways.evaluation.sampling import write_sample
 
     made = write_sample(
-        questions, out, format, per_type=per_type, count=count, seed=seed, corpus=corpus, documents=documents
+        questions, out, format, per_type=per_type, count=count, seed=seed, corpus=corpus, fill_to=documents
     )
     if json:
-        data = to_plain(made)
-        print_json(data if made.corpus is not None else {key: data[key] for key in data if key != "corpus"})
+        print_json(made)
     else:
         _show_sample(made)
 
 
-def _show_sample(made: SampleReport) -> None:
+def _show_sample(made: Mapping[str, Any]) -> None:
     from ragways.apps.terminal import console
 
     out, err = console(), console(error=True)
-    types = ", ".join(f"{count:,} {printable(type) or 'without a type'}" for type, count in made.types.items())
-    lines = [f"{made.questions:,} of {counted(made.of, 'question')} (seed {made.seed}): {types}"]
-    kept = made.corpus
+    types = ", ".join(f"{count:,} {printable(type) or 'without a type'}" for type, count in made["types"].items())
+    lines = [f"{made['questions']:,} of {counted(made['of'], 'question')} (seed {made['seed']}): {types}"]
+    kept = made.get("corpus")
     if kept is not None:
-        lines.append(f"{kept.documents:,} of {counted(kept.of, 'document')}: {kept.evidence:,} hold evidence, "
-                     f"{counted(kept.filled, 'other')}")  # fmt: skip
-    lines.append(f"written: {', '.join(map(printable, made.files))} (--format plain)")
+        lines.append(f"{kept['documents']:,} of {counted(kept['of'], 'document')}: {kept['evidence']:,} hold evidence, "
+                     f"{counted(kept['filled'], 'other')}")  # fmt: skip
+    lines.append(f"written: {', '.join(map(printable, made['files']))} (--format plain)")
     for line in lines:
         out.print(line, markup=False, soft_wrap=True)
-    for type, had in made.short.items():
+    for type, had in made["short"].items():
         err.print(f"only {had:,} questions are {printable(type) or 'without a type'}", style="yellow", markup=False)
-    if kept is not None and kept.gold_not_in_corpus:
-        missing = f"{kept.gold_not_in_corpus:,} pieces of gold evidence are in no document of the corpus"
+    if kept is not None and kept["gold_not_in_corpus"]:
+        missing = f"{kept['gold_not_in_corpus']:,} pieces of gold evidence are in no document of the corpus"
         err.print(missing, style="yellow", markup=False)
-    if made.licence:
-        out.print(f"data: {made.licence}; {made.citation}", style="dim", markup=False)
+    if made["licence"]:
+        out.print(f"data: {made['licence']}; {made['citation']}", style="dim", markup=False)
 
 
 @with_settings("index", "trust")
@@ -210,8 +206,7 @@ def import_answers(
     """Add the answers of another system to a run. Ends with 6 where an answer belongs to no question."""
     from ragways.apps.terminal import print_json
     from ragways.evaluation.datasets import load_questions
-    from ragways.evaluation.imported_answers import read_answers
-    from ragways.evaluation.importing import add, check_name, counted, to_records
+    from ragways.evaluation.importing import add, check_name, read_answers, to_records
     from ragways.evaluation.record import AnswerOrigin
 
     check_name(name)
@@ -222,31 +217,33 @@ def import_answers(
             f"none of the {len(given)} answers in {answers} belongs to a question of {questions}",
             "check --questions and --format; answers name a question by its id or repeat its words",
         )
-    added, counts = add(out, imported.records, name, replace=replace), counted(imported, given)
+    added, counts = add(out, imported.records, name, replace=replace), imported.counts()
     if json:
-        print_json({"name": name, "run": str(out), "added": added, **to_plain(counts)})
+        print_json({"name": name, "run": str(out), "added": added, **counts})
     else:
         _show_import(name, str(out), added, counts)
     if imported.unmatched:
         raise typer.Exit(PARTLY)
 
 
-def _show_import(name: str, run: str, added: int, counts: ImportCounts) -> None:
+def _show_import(name: str, run: str, added: int, counts: Mapping[str, Any]) -> None:
     from ragways.apps.terminal import console
 
     out, err = console(), console(error=True)
     out.print(
-        f"{name}: {counts.matched:,} of {counted(counts.answers, 'answer')} belong to "
-        f"{counted(counts.questions, 'question')}; {added:,} added to {printable(run)}",
+        f"{name}: {counts['matched']:,} of {counted(counts['answers'], 'answer')} belong to "
+        f"{counted(counts['questions'], 'question')}; {added:,} added to {printable(run)}",
         markup=False,
         soft_wrap=True,
     )
-    evidence = {"none": "not told", "titles": "told by titles", "texts": "told by texts"}[counts.evidence]
-    answered = "retrieval only, nothing was answered" if counts.retrieval_only else f"{counts.abstained:,} abstained"
-    out.print(f"evidence {evidence}; {answered}; {counts.failed:,} without an answer", style="dim", markup=False)
+    evidence = {"none": "not told", "titles": "told by titles", "texts": "told by texts"}[counts["evidence"]]
+    answered = (
+        "retrieval only, nothing was answered" if counts["retrieval_only"] else f"{counts['abstained']:,} abstained"
+    )
+    out.print(f"evidence {evidence}; {answered}; {counts['failed']:,} without an answer", style="dim", markup=False)
     for left, what in (
-        (counts.unmatched, "answers belong to no question"),
-        (counts.unanswered, "questions have no answer"),
+        (counts["unmatched"], "answers belong to no question"),
+        (counts["unanswered"], "questions have no answer"),
     ):
         if left:
             named = "; ".join(printable(one)[:60] for one in left[:SHOWN])

@@ -30,15 +30,14 @@ from ragways.apps.terminal import (
     with_settings,
 )
 from ragways.core.errors import PARTLY, UsageError
-from ragways.core.plain import to_plain
 from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
+    from ragways.core.table import Table
     from ragways.evaluation.datasets import DatasetFiles
-    from ragways.evaluation.record import Records
-    from ragways.evaluation.retrieval import RetrievalScores
-    from ragways.evaluation.run import Run, Variant
+    from ragways.evaluation.record import Records, Run
+    from ragways.evaluation.run import Variant
     from ragways.settings import Settings
 
 DEMO = "demo"
@@ -199,7 +198,7 @@ def retrieval(
         "questions": len(asked),
         "licence": layout.licence,
         "citation": layout.citation,
-        "paradigms": to_plain(rows),
+        "paradigms": [_nested(row) for row in rows.to_plain()],
     }
     if json:
         print_json(measured)
@@ -211,6 +210,16 @@ def retrieval(
         )
 
 
+def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of retrieval as JSON, with the figures of each metric together."""
+    names = [name.removesuffix(" low") for name in row if name.endswith(" low")]
+    scored = row["questions"] - row["unscored"]
+    metrics = {
+        one: {"mean": row[one], "low": row[f"{one} low"], "high": row[f"{one} high"], "n": scored} for one in names
+    }
+    return {key: value for key, value in row.items() if key.partition(" ")[0] not in names} | {"metrics": metrics}
+
+
 async def _measure(
     settings: Settings,
     corpus: Path,
@@ -219,7 +228,7 @@ async def _measure(
     names: Sequence[str],
     values: Mapping[str, str],
     progress: ProgressCallback,
-) -> list[RetrievalScores]:
+) -> Table:
     from ragways.apps.ask import settings_of
     from ragways.assemble import opened
     from ragways.evaluation.retrieval import measure_retrieval

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,9 +12,7 @@ from ragways.apps.terminal import JsonOption, RunArgument
 from ragways.core.text import counted
 
 if TYPE_CHECKING:
-    from ragways.core.table import Table
-    from ragways.evaluation.retrieval import RetrievalScores
-    from ragways.evaluation.score import MetricScore, ParadigmScores
+    from ragways.core.table import Cell, Table
 
 SHOWN = {
     "accuracy": "accur.",
@@ -42,6 +40,8 @@ def report(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are told apart by run.")],
     html: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write Markdown to this file.")] = None,
+    latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables as LaTeX to this file.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file for each table to this folder.")] = None,
     baseline: Annotated[
         str, typer.Option("--baseline", help="Compare all with this one.", show_default="every pair")
     ] = "",
@@ -52,27 +52,46 @@ def report(
 ) -> None:
     """Report on runs: figures, comparisons, costs, duels, and every question with all its answers."""
 
+    from ragways.apps.terminal import print_json
     from ragways.core.text import printable
-    from ragways.evaluation.report.data import evaluation_report
-    from ragways.evaluation.report.markdown import markdown as as_markdown
+    from ragways.evaluation.answers import answers, report_data
+    from ragways.evaluation.answers import markdown as as_markdown
+    from ragways.evaluation.record import Run
+    from ragways.evaluation.report import read_runs
+    from ragways.evaluation.report import report as tables_of
+    from ragways.pictures.report import report_page
     from ragways.pictures.shell import write_page
 
-    found = evaluation_report(runs, baseline=baseline, routing=routing)
-    written = f"{counted(len(found.questions), 'question')}, {counted(len(found.paradigms), 'paradigm')}"
+    more, routed = _routing(runs) if routing else ([], None)
+    read = read_runs([Run(folder) for folder in runs])
+    tables = [*tables_of(read, baseline=baseline), *more]
+    data = report_data(tables, read, routed) if html is not None or json else {}
+    files: dict[Path, str] = {}
+    questions = counted(len({name for run in read for name in run.questions.values()}), "question")
+    paradigms = counted(len({name for run in read for name in run.paradigms.values()}), "paradigm")
     if html is not None:
-        from ragways.pictures.report import report_page
-
-        write_page(html, report_page(found.to_plain()))
-        typer.echo(f"wrote {html}: {written}", err=json)
+        files[html] = report_page(data)
     if markdown is not None:
-        write_page(markdown, as_markdown(found))
-        typer.echo(f"wrote {markdown}: {written}", err=json)
+        files[markdown] = as_markdown(tables, answers(read))
+    if latex is not None:
+        files[latex] = "\n".join(part.latex() for table in tables for part in table.parts() if part.rows)
+    for file, text in files.items():
+        write_page(file, text)
+        typer.echo(f"wrote {file}: {questions}, {paradigms}", err=json)
+    if csv is not None:
+        for table in tables:
+            write_page(csv / f"{table.name.replace(' ', '-')}.csv", table.csv())
+        typer.echo(f"wrote {csv}: {counted(len(tables), 'table')}", err=json)
     if json:
-        from ragways.apps.terminal import print_json
+        print_json(data)
+    elif not files and csv is None:
+        typer.echo(printable(as_markdown(tables)), nl=False)
 
-        print_json(found.to_plain())
-    elif html is None and markdown is None:
-        typer.echo(printable(as_markdown(found, answers=False)), nl=False)
+
+def _routing(runs: list[Path]) -> tuple[list[Table], dict[str, Any]]:
+    from ragways.evaluation.routing.tables import routing_tables
+
+    return routing_tables(runs)
 
 
 def gate(
@@ -145,48 +164,51 @@ def show_run(folder: Path, as_json: bool) -> None:
     """All figures of a run as JSON, or the usual ones as tables."""
     from ragways.apps.terminal import print_json
     from ragways.core.plain import to_plain
-    from ragways.evaluation.score import score_run
+    from ragways.evaluation.record import Run
+    from ragways.evaluation.score import nested
+    from ragways.evaluation.score import score as tables_of
 
-    rows = score_run(folder)
+    tables = tables_of(Run(folder))
     if as_json:
-        print_json(to_plain(rows))
+        print_json(to_plain(nested(tables)))
     else:
-        show_scores(rows)
+        show_scores(tables)
 
 
-def show_scores(rows: Sequence[ParadigmScores]) -> None:
-    """The usual metrics, then what judges say, then the spread of repeats and what is unscored, a line each."""
+def show_scores(tables: Mapping[str, Table]) -> None:
+    """The usual metrics, then those of judges, then the spread of repeats and what is unscored, a line each."""
     from ragways.apps.terminal import console, show_table
     from ragways.core.text import printable
 
-    show_table(_score_table(rows), compact=True, name_width=NAME_WIDTH)
-    for line in _repeats(rows):
+    show_table(_score_table(tables), compact=True, name_width=NAME_WIDTH)
+    for line in _repeats(tables):
         console().print(printable(line), style="dim", markup=False, soft_wrap=True)
-    for table in _judged_tables(rows):
+    for table in _judged_tables(tables):
         show_table(table, compact=True)
-    for line in (*_untimed(rows), *_unscored(rows)):
+    for line in (*_untimed(tables), *_unscored(tables)):
         console().print(printable(line), style="dim", markup=False, soft_wrap=True)
 
 
-def show_retrieval(what: str, scores: Sequence[RetrievalScores], data: str = "") -> None:
+def show_retrieval(what: str, scores: Table, data: str = "") -> None:
     """How well paradigms found the gold evidence; `what` was asked, and `data` is where it comes from."""
     from ragways.apps.terminal import show_table
     from ragways.core.table import Column, Table
+    from ragways.evaluation.metrics import USUAL
 
-    metrics = list(scores[0].metrics)
-    heads = [name.replace("all-evidence", "all").replace("@", "\n@ ") for name in metrics]
+    rows = scores.to_plain()
+    heads = [str(metric).replace("all-evidence", "all").replace("@", "\n@ ") for metric in USUAL]
     notes = ["CPU is that of a question, apart from embedding it"]
-    if scores[0].unscored or scores[0].gold_not_in_index:
+    if rows[0]["unscored"] or rows[0]["gold_not_in_index"]:
         notes.append(
-            f"unscored: {counted(scores[0].unscored, 'question')} without gold evidence; "
-            f"{scores[0].gold_not_in_index} pieces of gold are not in the corpus and count as not found"
+            f"unscored: {counted(int(rows[0]['unscored'] or 0), 'question')} without gold evidence; "
+            f"{rows[0]['gold_not_in_index']} pieces of gold are not in the corpus and count as not found"
         )
     table = Table.of(
         ["paradigm", *(Column(head, align="right") for head in (*heads, "tokens", "CPU ms\np50/95"))],
         [
-            [row.paradigm, *(_mean(row.metrics[name]) for name in metrics), f"{row.evidence_tokens:.0f}",
-             f"{row.cpu_ms_p50:.1f}\n{row.cpu_ms_p95:.1f}"]
-            for row in scores
+            [row["paradigm"], *(_mean(row[str(one)], row[f"{one} low"], row[f"{one} high"]) for one in USUAL),
+             f"{row['evidence_tokens']:.0f}", f"{row['cpu_ms_p50']:.1f}\n{row['cpu_ms_p95']:.1f}"]
+            for row in rows
         ],
         title=f"{what}, means and their 95 % intervals",
         notes=[*notes, *([f"data: {data}"] if data else [])],
@@ -194,88 +216,100 @@ def show_retrieval(what: str, scores: Sequence[RetrievalScores], data: str = "")
     show_table(table, compact=True, name_width=NAME_WIDTH)
 
 
-def _score_table(rows: Sequence[ParadigmScores]) -> Table:
+def _score_table(tables: Mapping[str, Table]) -> Table:
     from ragways.core.table import Column, Table
 
     heads = (*SHOWN.values(), "tokens\ns p50", "failed")
+    costs = tables["costs"]
     return Table.of(
         ["paradigm", *(Column(head, align="right") for head in heads)],
         [
-            [row.paradigm, *(_mean(row.metrics[name], counted=True) for name in SHOWN),
-             f"{_number(row.resources.total.tokens, 0)}\n{_number(row.resources.seconds_p50, 2)}", row.failed]
-            for row in rows
+            [name, *(_figure(tables, metric, name) for metric in SHOWN),
+             f"{_number(costs.cell('tokens', paradigm=name), 0)}\n"
+             f"{_number(costs.cell('seconds_p50', paradigm=name), 2)}",
+             tables["paradigms"].cell("failed", paradigm=name)]
+            for name in _names(tables)
         ],
         title="means, their 95 % intervals, and of how many questions",
     )  # fmt: skip
 
 
-def _judged_tables(rows: Sequence[ParadigmScores]) -> Iterator[Table]:
+def _names(tables: Mapping[str, Table]) -> list[str]:
+    return tables["paradigms"].column("paradigm")
+
+
+def _judged_tables(tables: Mapping[str, Table]) -> Iterator[Table]:
     """A row a metric, since there may be many of them."""
     from ragways.core.table import Column, Table
     from ragways.evaluation.metrics import METRICS
-    from ragways.evaluation.score import MetricScore
 
-    judged = [n for n in rows[0].metrics if METRICS[n].of is None or METRICS.package_of(n) != "ragways"] if rows else []
+    known, names = dict.fromkeys(tables["figures"].column("metric")), _names(tables)
+    judged = [name for name in known if METRICS[name].of is None or METRICS.package_of(name) != "ragways"]
     title = "judged" if all(METRICS[name].of is None for name in judged) else "judged, and metrics of plug-ins"
-    for at in range(0, len(rows) if judged else 0, ABREAST):
-        some = rows[at : at + ABREAST]
+    for at in range(0, len(names) if judged else 0, ABREAST):
+        some = names[at : at + ABREAST]
         # Folded by hand: what may be folded may be narrowed too, and then figures are broken in two.
-        heads = [Column(_folded(row.paradigm), align="right") for row in some]
-        cells = [[name, *(_judged(row.metrics.get(name, MetricScore())) for row in some)] for name in judged]
+        heads = [Column(_folded(name), align="right") for name in some]
+        cells = [[metric, *(_figure(tables, metric, name, wide=True) for name in some)] for metric in judged]
         yield Table.of(["metric", *heads], cells, title=title)
 
 
-def _repeats(rows: Sequence[ParadigmScores]) -> Iterator[str]:
+def _repeats(tables: Mapping[str, Table]) -> Iterator[str]:
     """How much the same question differs from one time to the next: the median and range of the repeats' means."""
-    for row in rows:
-        spread = [
-            f"{name} {over.median:.3f} ({over.minimum:.3f}–{over.maximum:.3f})"
-            for name in SHOWN
-            if (over := row.metrics[name].repeats) is not None
-        ]
-        if spread:
-            yield f"{row.paradigm}, median and range of {row.repeats} repeats: {', '.join(spread)}"
+    for row in tables["paradigms"].to_plain():
+        found = []
+        for metric in SHOWN:
+            over = tables["figures"].where(metric=metric, paradigm=row["paradigm"], type="")
+            [(middle, low, high)] = over.only("median", "minimum", "maximum").rows
+            if middle is not None:
+                found.append(f"{metric} {middle:.3f} ({low:.3f}–{high:.3f})")
+        if found:
+            yield f"{row['paradigm']}, median and range of {row['repeats']} repeats: {', '.join(found)}"
 
 
-def _untimed(rows: Sequence[ParadigmScores]) -> Iterator[str]:
-    for row in rows:
-        if row.resources.untimed:
+def _untimed(tables: Mapping[str, Table]) -> Iterator[str]:
+    for name, untimed in tables["costs"].only("paradigm", "untimed").rows:
+        if untimed:
             cached = "had replies from our cache and"
-            answers = counted(row.resources.untimed, f"answer {cached} is", f"answers {cached} are")
-            yield f"{row.paradigm}: {answers} in no seconds"
+            answers = counted(int(untimed), f"answer {cached} is", f"answers {cached} are")
+            yield f"{name}: {answers} in no seconds"
 
 
-def _unscored(rows: Sequence[ParadigmScores]) -> Iterator[str]:
+def _unscored(tables: Mapping[str, Table]) -> Iterator[str]:
     """Why values are missing, reason by reason: as many answers of each paradigm, or of those that are named."""
     from ragways.evaluation.score import gaps
 
     missing: dict[tuple[str, str], list[str]] = {}
-    for gap in gaps(rows):
-        missing.setdefault((gap.why, gap.whose), []).append(f"{gap.metric} {gap.answers:,}")
+    for metric, whose, answers, why in gaps(tables).rows:
+        missing.setdefault((str(why), str(whose)), []).append(f"{metric} {answers:,}")
     for (why, whose), counts in missing.items():
         yield f"unscored answers of {whose}, {why or 'no reason given'}: {', '.join(counts)}"
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
+def _number(value: Cell, digits: int) -> str:
+    return "–" if value is None else f"{float(value):,.{digits}f}"
 
 
-def _mean(own: MetricScore, *, counted: bool = False) -> str:
-    if own.mean is None:
+def _figure(tables: Mapping[str, Table], metric: str, paradigm: str, *, wide: bool = False) -> str:
+    """A mean with its interval and the number of questions."""
+    columns = ("mean", "low", "high", "n")
+    where = {"metric": metric, "paradigm": paradigm, "type": ""}
+    mean, low, high, n = (tables["figures"].cell(column, **where) for column in columns)
+    if mean is None:
         return "–"
-    return f"{own.mean:.3f}\n{_between(own)}" + (f"\n{own.n:,}" if counted else "")
+    return f"{mean:.3f} n {n:,}\n{_between(low, high)}" if wide else f"{_mean(mean, low, high)}\n{n:,}"
 
 
-def _judged(own: MetricScore) -> str:
-    return "–" if own.mean is None else f"{own.mean:.3f} n {own.n:,}\n{_between(own)}"
+def _mean(mean: Cell, low: Cell, high: Cell) -> str:
+    return "–" if mean is None else f"{float(mean):.3f}\n{_between(low, high)}"
 
 
-def _between(own: MetricScore) -> str:
+def _between(low: Cell, high: Cell) -> str:
     """An interval in few letters: .72–.98, or – where there is none."""
-    if own.low is None or own.high is None:
+    if low is None or high is None:
         return "–"
-    low, high = (f"{end:.2f}".replace("0.", ".").replace("1.00", "1") for end in (own.low, own.high))
-    return f"{low} to {high}" if own.low < 0 else f"{low}–{high}"
+    least, most = (f"{float(end):.2f}".replace("0.", ".").replace("1.00", "1") for end in (low, high))
+    return f"{least} to {most}" if float(low) < 0 else f"{least}–{most}"
 
 
 def _folded(name: str) -> str:

@@ -88,23 +88,17 @@ class PairResult(DuelFigures):
     identical_rounds: int
     preferred: PreferredPlace
 
+    def seen_by(self, name: str) -> tuple[float | None, str]:
+        """The relative win rate of this paradigm over the other, and its outcome: win, loss, tie or no verdict."""
+        won = self.verdict.outcome != "win" or self.verdict.winner == name
+        rate = None if self.rate is None else 0.0 + (self.rate if name == self.a else -self.rate)
+        return rate, self.verdict.outcome if won else "loss"
+
     @property
     def rewriting(self) -> str:
         """Whose answers were written again to equal length, and by which model; empty where none was."""
         whose = " and ".join(f"{count:,} of {name}" for name, count in self.rewritten.items())
         return f"{whose} by {', '.join(self.writers)}" if whose else ""
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """Relative win rates of every paradigm (row) against every other (column), p after Holm's correction, and outcomes:
-    win, loss, tie, no verdict. Above 0 the row beats the column; a cell is the negative of its mirror.
-    """
-
-    names: tuple[str, ...]
-    rates: tuple[tuple[float | None, ...], ...]
-    adjusted: tuple[tuple[float | None, ...], ...]
-    outcomes: tuple[tuple[str | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +114,6 @@ class DuelResult:
     selftest: SelfTest
     selftests: tuple[SelfTestRun, ...]
     pairs: tuple[PairResult, ...]
-    map: HeatMap
     warnings: tuple[str, ...]
     usd: float
 
@@ -173,7 +166,6 @@ def result_of(
         selftest=tested,
         selftests=selftests,
         pairs=pairs,
-        map=_heat_map(entries.names, pairs),
         warnings=_warnings(judge.name, entries.generators, tested, pairs),
         usd=sum(reply.made.usd for reply in mine),
     )
@@ -258,25 +250,6 @@ def _doubt(rounds: DuelRounds, styles: StyleAllowance) -> str:
     worth = max(styles.for_a, styles.for_b)
     parts += [f"the judge's liking for style ({', '.join(styles.styles)}: up to {worth:.2f})"] if worth else []
     return " and ".join(parts)
-
-
-def _heat_map(names: tuple[str, ...], pairs: Sequence[PairResult]) -> HeatMap:
-    rates: dict[PairNames, float | None] = {}
-    adjusted: dict[PairNames, float | None] = {}
-    outcomes: dict[PairNames, str] = {}
-    for pair in pairs:
-        for row, column, sign in ((pair.a, pair.b, 1), (pair.b, pair.a, -1)):
-            rates[row, column] = None if pair.rate is None else 0.0 + sign * pair.rate
-            adjusted[row, column] = pair.verdict.adjusted
-            lost = pair.verdict.outcome == "win" and pair.verdict.winner != row
-            outcomes[row, column] = "loss" if lost else pair.verdict.outcome
-
-    return HeatMap(
-        names,
-        tuple(tuple(rates.get((row, column)) for column in names) for row in names),
-        tuple(tuple(adjusted.get((row, column)) for column in names) for row in names),
-        tuple(tuple(outcomes.get((row, column)) for column in names) for row in names),
-    )
 
 
 def _warnings(judge: str, generators: Sequence[str], tested: SelfTest, pairs: Sequence[PairResult]) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from ragways.core.plain import to_plain
 from ragways.core.runtime import together
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_alone, answer_of, evidence_of
-from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
+from ragways.evaluation.metric import Metric, accepted, unanswerable
 from ragways.evaluation.question import compared, normal
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import Record, Score
 from ragways.tasks.judges import CLAIMS, MATCH, SUPPORT, ClaimsInput, MatchInput, SupportInput
 
 NO_CLAIMS = "no claims"
@@ -72,17 +72,12 @@ FAITHFULNESS = Judge(
     "claims of the answer that the evidence supports",
     "model",
     (
-        Metric(
-            "faithfulness",
-            "judged",
-            "share of the answer's claims that the evidence supports",
-            ("evidence",),
-            refusal="left out",
-        ),
+        Metric("faithfulness", "judged", "share of the answer's claims that the evidence supports", ("evidence",),
+               refusal="left out"),
     ),
     _faithfulness,
     (CLAIMS, SUPPORT),
-)
+)  # fmt: skip
 
 CONTEXT_RECALL = Judge(
     "context-recall",

@@ -23,8 +23,8 @@ from ragways.evaluation.judges.judge import (
     evidence_texts,
     gold_texts,
 )
-from ragways.evaluation.metric import Metric, Score
-from ragways.evaluation.record import Record
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.record import Record, Score
 from ragways.retrieval.support import sentences
 
 if TYPE_CHECKING:
@@ -231,24 +231,14 @@ BERTSCORE = Judge(
     "tokens of the answer matched with those of the best gold answer",
     "embedder",
     (
-        Metric(
-            "bertscore-p",
-            "embedding",
-            f"tokens of the answer in the gold answer{_BLIND}",
-            ("gold", "answer"),
-            refusal="as text",
-        ),
-        Metric(
-            "bertscore-r",
-            "embedding",
-            f"tokens of the gold answer in the answer{_BLIND}",
-            ("gold", "answer"),
-            refusal="as text",
-        ),
+        Metric("bertscore-p", "embedding", f"tokens of the answer in the gold answer{_BLIND}", ("gold", "answer"),
+               refusal="as text"),
+        Metric("bertscore-r", "embedding", f"tokens of the gold answer in the answer{_BLIND}", ("gold", "answer"),
+               refusal="as text"),
         Metric("bertscore-f1", "embedding", f"harmonic mean of the two{_BLIND}", ("gold", "answer"), refusal="as text"),
     ),
     _answer,
-)
+)  # fmt: skip
 
 CONTEXT_BERTSCORE = Judge(
     "context-bertscore",

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from ragways.core.runtime import together
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_of
 from ragways.evaluation.judges.verdicts import cited
-from ragways.evaluation.metric import Metric, Score
-from ragways.evaluation.record import Record
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.record import Record, Score
 from ragways.reading.support import estimate_support
 from ragways.retrieval.support import sentences
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragways.core.markdown import unmarked
 from ragways.core.types import content_hash
-from ragways.evaluation.metric import Metric, Score
-from ragways.evaluation.record import EvidenceItem, Record
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.record import EvidenceItem, Record, Score
 
 if TYPE_CHECKING:
     from ragways.models.client import ModelClient

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from ragways.core.runtime import together
 from ragways.evaluation.judges.embedding import best_cosines
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_alone, answer_of, passages
-from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
-from ragways.evaluation.record import Record
+from ragways.evaluation.metric import Metric, accepted, unanswerable
+from ragways.evaluation.record import Record, Score
 from ragways.retrieval.support import cited_sentences
 from ragways.tasks.judges import (
     CITATIONS,

@@ -1,4 +1,4 @@
-"""CPU seconds and memory of a run, looked at every two seconds under the name of what is under way.
+"""CPU seconds and memory of a run, sampled every two seconds under the name of the paradigm that is running.
 
 Samples are kept in the folder of the run, a line of JSON each. What the process and its children use is read from the
 standard library and /proc alone.
@@ -23,7 +23,7 @@ FILE = "resources.jsonl"
 EVERY = 2.0
 """Seconds between two samples."""
 LIMIT = 20_000
-"""Samples kept; past them, every other one goes and the next ones come half as often."""
+"""Samples after which the next ones come half as often."""
 _PROC = Path("/proc")
 _DESCENDANTS = 256
 """Descendants looked at; a program that starts more is not measured by watching it."""
@@ -126,36 +126,28 @@ def _largest() -> int:
 
 
 class Sampler:
-    """Looks from a thread of its own while it is entered. `label` says what is under way, e.g. a paradigm.
+    """Takes samples in a thread of its own while it is entered. `label` names the work, e.g. a paradigm.
 
-    A look is taken when the label changes too, so that work of less than two seconds has a `peak` as well, and CPU
-    seconds can be put down to a label. A file that cannot be written (`error`) ends the writing, not the run.
+    A sample is taken when the label changes too, so that work of less than two seconds has one as well, and CPU seconds
+    can be put down to a label. A file that cannot be written (`error`) ends the writing, not the run.
     """
 
     def __init__(
         self,
-        samples: Log[ResourceSample] | None = None,
+        samples: Log[ResourceSample],
         *,
         every: float = EVERY,
         limit: int = LIMIT,
         look: Callable[[], tuple[float, int]] = process_usage,
     ) -> None:
-        self.every = every
-        self.samples: list[ResourceSample] = []
-        self.peak: dict[str, int] = {}
-        self.error = ""
-        self._file = samples
-        self._limit = max(2, limit)
-        self._look = look
-        self._label = ""
-        self._lock = threading.Lock()
-        self._done = threading.Event()
-        self._thread: threading.Thread | None = None
+        self.every, self.error = every, ""
+        self._file, self._limit, self._look = samples, limit, look
+        self._label, self._taken = "", 0
+        self._lock, self._done = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="resources", daemon=True)
 
     def __enter__(self) -> Sampler:
-        self._done.clear()
         self._take()
-        self._thread = threading.Thread(target=self._watch, name="resources", daemon=True)
         self._thread.start()
         return self
 
@@ -163,8 +155,7 @@ class Sampler:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._done.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.join()
         self._take()
 
     @property
@@ -173,7 +164,7 @@ class Sampler:
 
     @label.setter
     def label(self, label: str) -> None:
-        """What was under way until now is looked at once more."""
+        """The work until now is sampled once more."""
         if label != self._label:
             self._take()
             self._label = label
@@ -184,22 +175,13 @@ class Sampler:
 
     def _take(self) -> None:
         with self._lock:
-            sample = self._now()
-            self.peak[sample.label] = max(sample.memory, self.peak.get(sample.label, 0))
-            self.samples.append(sample)
-            self._write(sample)
-            if len(self.samples) >= self._limit:
-                del self.samples[1::2]
+            cpu, memory = self._look()
+            sample = ResourceSample(round(time.time(), 3), self._label, round(cpu, 3), memory)
+            self._taken += 1
+            if self._taken % self._limit == 0:
                 self.every *= 2
-
-    def _now(self) -> ResourceSample:
-        cpu, memory = self._look()
-        return ResourceSample(round(time.time(), 3), self._label, round(cpu, 3), memory)
-
-    def _write(self, sample: ResourceSample) -> None:
-        if self._file is None or self.error:
-            return
-        try:
-            self._file.append(sample)
-        except UsageError as error:
-            self.error = error.message
+            try:
+                if not self.error:
+                    self._file.append(sample)
+            except UsageError as error:
+                self.error = error.message

@@ -1,9 +1,9 @@
 """What answers cost, paradigm by paradigm, from the records of a run; and what the layers they need cost to build.
 
-Tokens of an answer are split into those of finding and those of saying it. Generation is the last step named `answer`
-or `recall`, which holds the call that said what was answered; of an agent, which answers in the midst of its work, the
-last round. All that was spent besides is retrieval: naming entities, sub-questions, points of reports, verdicts, hops,
-calls of tools, vectors from an endpoint, and answers that were thrown away for a later one.
+Tokens of an answer are split into those of retrieval and those of generation. Generation is the last step named
+`answer` or `recall`; of an agent, which answers in the midst of its work, it is the last round. Everything else is
+retrieval: naming entities, sub-questions, points of reports, verdicts, hops, calls of tools, vectors from an endpoint,
+and answers that were thrown away for a later one.
 
 A layer that several paradigms need is counted in full for each of them: it is what one would pay to use that paradigm
 alone, so these figures must not be added up over paradigms.
@@ -11,10 +11,10 @@ alone, so these figures must not be added up over paradigms.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from ragways.core.table import Cell, Column, Table
 from ragways.core.trace import Usage
 from ragways.evaluation.record import AnswerUsage, Record, TraceStep
 from ragways.evaluation.resources.sampler import ResourceSample, cpu_seconds, peak_memory
@@ -30,152 +30,93 @@ CALLS = ("model call", "embedding call")
 _KEYS = ("calls", "input", "output", "cached", "reasoning", "usd")
 
 
-@dataclass(frozen=True, slots=True)
-class MeanUsage:
-    """Means of an answer; None where no record tells. `cached` (by the endpoint) and `reasoning` are parts of `input`
-    and `output`, whose sum is `tokens`.
-    """
-
-    calls: float | None = None
-    tokens: float | None = None
-    input: float | None = None
-    output: float | None = None
-    cached: float | None = None
-    reasoning: float | None = None
-    usd: float | None = None
+def amount(value: float | None) -> str:
+    """A number in few letters; an en dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
 
 
-@dataclass(frozen=True, slots=True)
-class Construction:
-    """What all the layers that a paradigm needs cost, and shared out over the questions that were answered.
-
-    Seconds are those of all work, much of which may have run side by side. `unknown` layers are those of whose cost
-    nothing was written down.
-    """
-
-    layers: tuple[str, ...]
-    unknown: tuple[str, ...]
-    calls: float
-    input: float
-    output: float
-    usd: float
-    seconds: float
-    questions: int
-    tokens: float
-    tokens_per_question: float | None
-    usd_per_question: float | None
+def _column(key: str, title: str = "") -> Column:
+    return Column(title or key.replace("_", " "), amount, "right", key)
 
 
-@dataclass(frozen=True, slots=True)
-class ParadigmUsage:
-    """What the answers of a paradigm took. Means are of the `answered` records.
+COSTS = (
+    Column("paradigm"), _column("answered", "answers"), _column("failed"), _column("untimed", "from our cache"),
+    _column("seconds"), _column("seconds_p50", "seconds p50"), _column("seconds_p95", "p95"), _column("cpu", "CPU s"),
+    Column("MiB at most", lambda value: amount(value / 2**20), "right", "peak_memory"),
+    _column("evidence", "evidence tokens"), _column("calls"), _column("tokens"), _column("input", "tokens in"),
+    _column("output", "out"), _column("cached"), _column("reasoning"), _column("usd", "USD"),
+    _column("retrieval_tokens"), _column("retrieval_calls"), _column("generation_tokens"), _column("generation_calls"),
+    _column("unsplit"), _column("spent"),
+    Column("layers", key="index_layers"), Column("unknown layers", key="index_unknown"), _column("index_calls"),
+    _column("index_tokens"), _column("index_usd", "index USD"), _column("index_seconds"),
+    _column("index_tokens_each"), _column("index_usd_each", "index USD each"), _column("tokens_with_index"),
+    _column("usd_with_index", "USD with index"),
+)  # fmt: skip
+"""The columns of costs. Figures are means of the `answered` records; None where no record has them.
 
-    Tokens and `usd` are those the answers are worth, whether or not a reply was known already; `spent` is the USD that
-    the run did pay, for the `failed` records too. `retrieval` and `generation` are of all answers but `unsplit` ones,
-    whose steps do not tell them apart; None where none does. `evidence` are tokens of the evidence that was shown,
-    `tools` the calls of each tool per answer, `cpu` CPU seconds of an answer, `peak_memory` bytes or None where nothing
-    was sampled. Seconds are those of answers whose every reply was asked for: `untimed` others had replies from our
-    cache.
-    """
-
-    paradigm: str
-    answered: int
-    failed: int
-    questions: int
-    total: MeanUsage
-    retrieval: MeanUsage | None
-    generation: MeanUsage | None
-    unsplit: int
-    evidence: float | None
-    tools: Mapping[str, float] = field(default_factory=dict)
-    seconds: float | None = None
-    seconds_p50: float | None = None
-    seconds_p95: float | None = None
-    untimed: int = 0
-    cpu: float | None = None
-    peak_memory: int | None = None
-    spent: float = 0.0
-    construction: Construction | None = None
-
-    @property
-    def with_construction(self) -> MeanUsage | None:
-        """Tokens and USD of an answer, with its share of what had to be built; None where that is not known."""
-        made, total = self.construction, self.total
-        if made is None or not made.questions or total.tokens is None or total.usd is None:
-            return None
-        return MeanUsage(tokens=total.tokens + made.tokens / made.questions, usd=total.usd + made.usd / made.questions)
+Tokens and `usd` are what the answers are worth, whether or not a reply was cached; `cached` (by the endpoint) and
+`reasoning` are parts of `input` and `output`, whose sum is `tokens`. `spent` is the USD that the run paid, for failed
+records too. `unsplit` answers have steps that do not tell retrieval and generation apart. Seconds are those of answers
+whose every reply was requested; `untimed` others had replies from our cache. `evidence` are tokens of the evidence that
+was shown; `peak_memory` is in bytes, where it was sampled. `index_…` is what building all needed layers cost, with the
+`unknown` ones of whose cost nothing is known; `…_each` is its share for each question.
+"""
 
 
 def usage(
-    records: Iterable[Record],
-    *,
-    built: LayerCosts | None = None,
-    samples: Iterable[ResourceSample] = (),
-    paradigms: Mapping[str, str] | None = None,
-) -> dict[str, ParadigmUsage]:
-    """What answers cost, by paradigm.
+    records: Iterable[Record], *, built: LayerCosts | None = None, samples: Iterable[ResourceSample] = ()
+) -> Table:
+    """What answers cost, a row for each paradigm.
 
-    `built`: what each layer of the index has cost; `samples`: of the machine, labelled by paradigm; `paradigms`: the
-    paradigm that a name in the records means, where it is another (the same one with other settings) and the records
-    themselves do not say so.
+    `built`: what each layer of the index has cost; `samples`: of the machine, labelled by paradigm.
     """
     by_name: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_name[record.paradigm].append(record)
     seen = list(samples)
     memory, cpu = peak_memory(seen), cpu_seconds(seen)
-    found = {}
-    for name, rows in by_name.items():
-        own = _usage(name, rows, cpu.get(name))
-        meant = (paradigms or {}).get(name) or rows[0].made.paradigm or name
-        made = None
-        if built is not None and meant in PARADIGMS:
-            made = construction(PARADIGMS[meant].needs, built, questions=own.questions)
-        found[name] = replace(own, peak_memory=memory.get(name), construction=made)
-    return found
+    rows = []
+    for name, some in by_name.items():
+        row: dict[str, Cell] = {"paradigm": name, "peak_memory": memory.get(name), **_usage(some, cpu.get(name))}
+        paradigm = some[0].made.paradigm or name
+        if built and paradigm in PARADIGMS:
+            answered = len({record.question for record in some if not record.error})
+            row |= _construction(PARADIGMS[paradigm].needs, built, answered)
+            if answered and row["tokens"] is not None and row["usd"] is not None:
+                row["tokens_with_index"] = row["tokens"] + row["index_tokens_each"]  # type: ignore[operator]
+                row["usd_with_index"] = row["usd"] + row["index_usd_each"]  # type: ignore[operator]
+        rows.append(row)
+    return Table.of(COSTS, rows, title="What an answer takes", name="costs")
 
 
-def _usage(name: str, rows: Sequence[Record], cpu: float | None) -> ParadigmUsage:
+def _usage(rows: Sequence[Record], cpu: float | None) -> dict[str, Cell]:
     answered = [row for row in rows if not row.error]
     parts = [both for row in answered if (both := split(row.steps, row.usage)) is not None]
     timed = [row.seconds for row in answered if row.seconds and not row.replies_known]
-    p50, p95 = _percentiles(timed)
-    return ParadigmUsage(
-        paradigm=name,
-        answered=len(answered),
-        failed=len(rows) - len(answered),
-        questions=len({row.question for row in answered}),
-        total=_mean([row.usage for row in answered]),
-        retrieval=_mean([retrieval for retrieval, _ in parts]) if parts else None,
-        generation=_mean([generation for _, generation in parts]) if parts else None,
-        unsplit=len(answered) - len(parts),
-        evidence=_average([row.usage.evidence for row in answered]),
-        tools=_tools(answered),
-        seconds=_average(timed),
-        seconds_p50=p50,
-        seconds_p95=p95,
-        untimed=sum(row.replies_known > 0 for row in answered),
-        cpu=_cpu(answered, cpu),
-        spent=sum(row.usage.spent if row.usage.spent is not None else row.usage.usd or 0.0 for row in rows),
-    )
-
-
-def _mean(usages: Sequence[AnswerUsage]) -> MeanUsage:
-    sums = [one.all_tokens for one in usages if (one.tokens, one.input, one.output) != (None, None, None)]
-    return MeanUsage(tokens=_average(sums), **{key: _average([getattr(one, key) for one in usages]) for key in _KEYS})
-
-
-def _tools(rows: Sequence[Record]) -> dict[str, float]:
-    calls = Counter[str]()
-    for row in rows:
-        calls.update(row.tools)
-    return {tool: count / len(rows) for tool, count in sorted(calls.items())}
-
-
-def _cpu(rows: Sequence[Record], sampled: float | None) -> float | None:
-    """As the records tell; where answers were made side by side only all of them together are known."""
-    recorded = _average([row.cpu for row in rows])
-    return sampled / len(rows) if recorded is None and sampled is not None and rows else recorded
+    own_cpu = _average([row.cpu for row in answered])
+    # Of answers that were made side by side only the CPU seconds of all together are known.
+    sampled = cpu / len(answered) if cpu is not None and answered else None
+    given = [one for row in answered if ((one := row.usage).tokens, one.input, one.output) != (None, None, None)]
+    return {
+        "answered": len(answered),
+        "failed": len(rows) - len(answered),
+        "untimed": sum(row.replies_known > 0 for row in answered),
+        "seconds": _average(timed),
+        "seconds_p50": _percentile(timed, 50),
+        "seconds_p95": _percentile(timed, 95),
+        "cpu": own_cpu if own_cpu is not None else sampled,
+        "evidence": _average([row.usage.evidence for row in answered]),
+        "tokens": _average([one.all_tokens for one in given]),
+        **{key: _average([getattr(row.usage, key) for row in answered]) for key in _KEYS},
+        "retrieval_tokens": _average([retrieval.all_tokens for retrieval, _ in parts]),
+        "retrieval_calls": _average([retrieval.calls for retrieval, _ in parts]),
+        "generation_tokens": _average([generation.all_tokens for _, generation in parts]),
+        "generation_calls": _average([generation.calls for _, generation in parts]),
+        "unsplit": len(answered) - len(parts),
+        "spent": sum(row.usage.spent if row.usage.spent is not None else row.usage.usd or 0.0 for row in rows),
+    }
 
 
 def _average(values: Sequence[float | None]) -> float | None:
@@ -183,20 +124,17 @@ def _average(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _percentiles(seconds: Sequence[float]) -> tuple[float | None, float | None]:
+def _percentile(seconds: Sequence[float], percent: int) -> float | None:
     import numpy as np
 
-    if not seconds:
-        return None, None
-    p50, p95 = np.percentile(seconds, [50, 95])
-    return float(p50), float(p95)
+    return float(np.percentile(seconds, percent)) if seconds else None
 
 
 # Retrieval and generation
 
 
 def split(steps: Sequence[TraceStep], used: AnswerUsage) -> tuple[AnswerUsage, AnswerUsage] | None:
-    """What retrieval and what generation used; None where the steps do not tell of all that the answer used."""
+    """What retrieval and what generation used; None where the steps do not add up to what the answer used."""
     if used.all_tokens and sum(step.usage.tokens for step in steps if step.name in CALLS) != used.all_tokens:
         return None
     last = answering(steps)
@@ -221,27 +159,18 @@ def answering(steps: Sequence[TraceStep]) -> TraceStep | None:
 # Construction
 
 
-def construction(needs: Iterable[str], spent: LayerCosts, *, questions: int) -> Construction:
-    """What the layers that are needed have cost, those that they need themselves among them."""
+def _construction(needs: Iterable[str], spent: LayerCosts, questions: int) -> dict[str, Cell]:
+    """What the needed layers cost, with those that they need themselves."""
     layers = sorted(check_layers(needs))
     total = sum((spent.get(layer, Spent()) for layer in layers), Spent())
     tokens = total.input + total.output
-    return Construction(
-        layers=tuple(layers),
-        unknown=tuple(layer for layer in layers if layer not in spent),
-        calls=total.calls,
-        input=total.input,
-        output=total.output,
-        usd=total.usd,
-        seconds=total.seconds,
-        questions=questions,
-        tokens=tokens,
-        tokens_per_question=tokens / questions if questions else None,
-        usd_per_question=total.usd / questions if questions else None,
-    )
-
-
-def layer_costs(needs: Iterable[str], spent: LayerCosts, *, unit: str = "tokens") -> dict[str, float]:
-    """The cost of each layer that is needed, in `tokens` or `USD`, as `break_even` takes them."""
-    found = {layer: spent.get(layer, Spent()) for layer in sorted(check_layers(needs))}
-    return {layer: cost.usd if unit == "USD" else float(cost.input + cost.output) for layer, cost in found.items()}
+    return {
+        "index_layers": ", ".join(layers),
+        "index_unknown": ", ".join(layer for layer in layers if layer not in spent),
+        "index_calls": total.calls,
+        "index_tokens": tokens,
+        "index_usd": total.usd,
+        "index_seconds": total.seconds,
+        "index_tokens_each": tokens / questions if questions else None,
+        "index_usd_each": total.usd / questions if questions else None,
+    }

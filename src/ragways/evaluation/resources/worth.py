@@ -1,6 +1,6 @@
 """Which paradigms are worth their cost.
 
-The Pareto front holds those that no other beats in both quality and cost. The break-even says after how many questions
+The Pareto front has those that no other beats in both quality and cost. The break-even says after how many questions
 the layers of a paradigm have paid for themselves, against another that needs other ones. A saving counts only where
 quality does not suffer: a paradigm that was shown to be worse pays for nothing.
 """
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
+from ragways.core.table import Table
 from ragways.core.text import counted
-from ragways.evaluation.resources.usage import LayerCosts, ParadigmUsage, layer_costs
-from ragways.evaluation.statistics.comparison import PairComparison, Quality
+from ragways.evaluation.resources.usage import LayerCosts
+from ragways.evaluation.statistics.comparison import Comparison, Quality
+from ragways.store.cache import Spent
 
-Pays = Literal["from the first question", "after some questions", "never"]
+Unit = Literal["tokens", "USD"]
 _QUALITY: dict[Quality, str] = {
     "better": "at better quality",
     "worse": "at worse quality",
@@ -32,7 +34,7 @@ _TURNED: dict[Quality, Quality] = {"better": "worse", "worse": "better"}
 class BreakEven:
     """`layers` are those that the other does not need; `construction` is their cost, less that of the other's own.
 
-    `saved` is per question; `questions` how many must be asked, None where that is never enough.
+    `saved` is per question; `questions` how many pay for the layers, None where that never happens.
     """
 
     paradigm: str
@@ -41,56 +43,36 @@ class BreakEven:
     construction: float
     saved: float
     quality: Quality
-    pays: Pays
     questions: int | None
-    unit: str
     words: str
 
 
 def break_evens(
-    uses: Mapping[str, ParadigmUsage],
-    rows: Iterable[PairComparison],
-    built: LayerCosts,
-    *,
-    unit: Literal["tokens", "USD"] = "tokens",
-) -> tuple[BreakEven, ...]:
+    costs: Table, comparisons: Iterable[Comparison], built: LayerCosts, *, unit: Unit = "tokens"
+) -> list[BreakEven]:
     """For every two paradigms that were compared, the one that needs layers which the other does not; soonest first.
 
-    What is cheaper to build and dearer to ask is left out: the other one's line says it.
+    `costs` are those of `usage`. What is cheaper to build and dearer to use is left out: the other one's line says it.
     """
+    column = "usd" if unit == "USD" else "tokens"
+    known = {row["paradigm"]: row for row in costs.to_plain() if None not in (row["index_layers"], row[column])}
     found = []
-    for row in rows:
+    for row in comparisons:
         for one, other, quality in ((row.a, row.b, row.verdict), (row.b, row.a, _TURNED.get(row.verdict, row.verdict))):
-            even = _between(uses.get(one), uses.get(other), built, quality, unit)
-            if even is not None and even.layers and not (even.construction < 0 and even.saved < 0):
-                found.append(even)
+            if one in known and other in known:
+                mine, theirs = (_layer_costs(known[name]["index_layers"], built, unit) for name in (one, other))
+                cost, against = (float(known[name][column] or 0.0) for name in (one, other))
+                even = break_even(one, other, layers=mine, layers_against=theirs, cost=cost, cost_against=against,
+                                  quality=quality, unit=unit)  # fmt: skip
+                if even.layers and not (even.construction < 0 and even.saved < 0):
+                    found.append(even)
     never = float("inf")
-    return tuple(sorted(found, key=lambda b: (never if b.questions is None else b.questions, b.paradigm, b.against)))
+    return sorted(found, key=lambda b: (never if b.questions is None else b.questions, b.paradigm, b.against))
 
 
-def _between(
-    one: ParadigmUsage | None, other: ParadigmUsage | None, built: LayerCosts, quality: Quality, unit: str
-) -> BreakEven | None:
-    """None where a cost or the layers of either are not known."""
-    if one is None or other is None or one.construction is None or other.construction is None:
-        return None
-    cost, against = _cost(one, unit), _cost(other, unit)
-    if cost is None or against is None:
-        return None
-    return break_even(
-        one.paradigm,
-        other.paradigm,
-        layers=layer_costs(one.construction.layers, built, unit=unit),
-        layers_against=layer_costs(other.construction.layers, built, unit=unit),
-        cost=cost,
-        cost_against=against,
-        quality=quality,
-        unit=unit,
-    )
-
-
-def _cost(use: ParadigmUsage, unit: str) -> float | None:
-    return use.total.usd if unit == "USD" else use.total.tokens
+def _layer_costs(layers: object, built: LayerCosts, unit: Unit) -> dict[str, float]:
+    found = {layer: built.get(layer, Spent()) for layer in str(layers).split(", ") if layer}
+    return {layer: cost.usd if unit == "USD" else float(cost.input + cost.output) for layer, cost in found.items()}
 
 
 def break_even(
@@ -102,94 +84,57 @@ def break_even(
     cost: float,
     cost_against: float,
     quality: Quality,
-    unit: str = "tokens",
+    unit: Unit = "tokens",
 ) -> BreakEven:
     """`layers`: the cost of each layer that a paradigm needs; `cost`: of one question, construction apart; `quality`:
     the verdict on the paradigm against the other.
     """
     own = tuple(sorted(set(layers) - set(layers_against)))
-    others = set(layers_against) - set(layers)
     built = sum(layers[name] for name in own)
-    construction = built - sum(layers_against[name] for name in others)
+    construction = built - sum(layers_against[name] for name in set(layers_against) - set(layers))
     saved = cost_against - cost
     questions = None if quality in _UNPAID else _questions(construction, saved)
-    pays: Pays = (
-        "never" if questions is None else "from the first question" if questions == 0 else "after some questions"
-    )
-    found = BreakEven(paradigm, against, own, construction, saved, quality, pays, questions, unit, "")
-    return replace(found, words=_words(found, built))
+    head = f"{' and '.join(own)} (for {paradigm})" if own else paradigm
+    free = f"costs no {unit}; " if own and not built else ""
+    words = f"{head}: {free}{_words(against, questions, saved, quality, unit)}"
+    return BreakEven(paradigm, against, own, construction, saved, quality, questions, words)
 
 
 def _questions(construction: float, saved: float) -> int | None:
     """The least n with construction ≤ n · saved; None where there is none, or where the lead does not last."""
     if construction <= 0 and saved >= 0:
         return 0
-    if saved <= 0:
-        return None
-    return math.ceil(construction / saved - 1e-9)
+    return math.ceil(construction / saved - 1e-9) if saved > 0 else None
 
 
-def _words(found: BreakEven, built: float) -> str:
-    name = " and ".join(found.layers) or found.paradigm
-    head = f"{name} (for {found.paradigm})" if found.layers else name
-    free = f"costs no {found.unit}" if found.layers and not built else ""
-    quality = _QUALITY[found.quality]
-    if found.quality in _UNPAID:
-        tail = f"no break-even against {found.against}: {quality}"
-    elif found.pays == "never":
-        more = _amount(-found.saved, found.unit)
-        loss = f"saves no {found.unit}" if not found.saved else f"takes {more} more per question"
-        tail = f"never pays for itself against {found.against}: {loss} ({quality})"
-    elif found.pays == "from the first question":
-        tail = f"pays from the first question against {found.against} ({quality})"
-    else:
-        saved = _amount(found.saved, found.unit)
-        tail = (
-            f"pays for itself after {counted(found.questions or 0, 'question')} against {found.against}, "
-            f"{saved} saved on each ({quality})"
-        )
-    return f"{head}: {'; '.join(part for part in (free, tail) if part)}"
+def _words(against: str, questions: int | None, saved: float, quality: Quality, unit: Unit) -> str:
+    said = _QUALITY[quality]
+    if quality in _UNPAID:
+        return f"no break-even against {against}: {said}"
+    price = f"${abs(saved):.4g}" if unit == "USD" else f"{abs(saved):,.0f} {unit}"
+    if questions is None:
+        loss = f"takes {price} more per question" if saved else f"saves no {unit}"
+        return f"never pays for itself against {against}: {loss} ({said})"
+    if not questions:
+        return f"pays from the first question against {against} ({said})"
+    return f"pays for itself after {counted(questions, 'question')} against {against}, {price} saved on each ({said})"
 
 
-def _amount(figure: float, unit: str) -> str:
-    return f"${figure:.4g}" if unit == "USD" else f"{figure:,.0f} {unit}"
+def pareto(points: Mapping[str, tuple[float | None, float | None]], *, less_is_better: bool = False) -> list[str]:
+    """The names of the points, given as (quality, cost), that no other dominates; cheapest first.
 
-
-# The Pareto front
-
-
-@dataclass(frozen=True, slots=True)
-class ParetoPoint:
-    """`dominated_by`: those at least as good and at most as dear, and better in one. None of two equal ones is so.
-
-    A point without quality or cost is not `placed`: it is neither on the front nor off it, and dominates nothing.
+    One dominates another where it is as good and as cheap at least, and better in one. Points without a figure take no
+    part.
     """
-
-    name: str
-    quality: float | None
-    cost: float | None
-    placed: bool
-    on_front: bool
-    dominated_by: tuple[str, ...] = ()
-
-
-def pareto(
-    points: Mapping[str, tuple[float | None, float | None]], *, less_is_better: bool = False
-) -> tuple[ParetoPoint, ...]:
-    """Points by name as (quality, cost); cheapest first, the better first of equally cheap ones, unplaced ones last."""
     sign = -1.0 if less_is_better else 1.0
     placed = {
         name: (sign * quality, cost)
         for name, (quality, cost) in points.items()
         if quality is not None and cost is not None and math.isfinite(quality) and math.isfinite(cost)
     }
-    found = []
-    for name in sorted(placed, key=lambda n: (placed[n][1], -placed[n][0], n)):
-        by = tuple(sorted(other for other in placed if _dominates(placed[other], placed[name])))
-        found.append(ParetoPoint(name, *points[name], placed=True, on_front=not by, dominated_by=by))
-    rest = sorted(points.keys() - placed.keys())
-    return (*found, *(ParetoPoint(name, *points[name], placed=False, on_front=False) for name in rest))
 
+    def dominated(own: tuple[float, float]) -> bool:
+        return any(other != own and other[0] >= own[0] and other[1] <= own[1] for other in placed.values())
 
-def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one != other and one[0] >= other[0] and one[1] <= other[1]
+    front = [name for name, own in placed.items() if not dominated(own)]
+    return sorted(front, key=lambda name: (placed[name][1], name))

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
 from ragways.core.text import counted
-from ragways.evaluation.metric import Metric, Score, deciding, unanswerable
+from ragways.evaluation.metric import Metric, deciding, unanswerable
 from ragways.evaluation.metrics import find_metric
-from ragways.evaluation.record import Record, RunInfo
-from ragways.evaluation.score import Scored, scored
+from ragways.evaluation.record import Record, Run, RunInfo, Score
+from ragways.evaluation.score import scored
 from ragways.retrieval.paradigm import parse_variant
 from ragways.retrieval.routing.auto import NAME
 from ragways.retrieval.routing.router import ABSTAIN
@@ -190,10 +190,10 @@ def gather(
     counts: Counter[str] = Counter()
     for folder, corpus in zip(folders, corpus_names(folders, infos), strict=True):
         # A router is no arm of another.
-        rows = [row for row in scored(folder, metric) if row.record.paradigm.partition("[")[0] != NAME]
+        rows = [row for row in scored(Run(folder), metric) if row.paradigm.partition("[")[0] != NAME]
         if not rows:
             raise UsageError(f"the run in {folder} is empty", "make it with: ragways eval run")
-        arms_here = {row.record.paradigm for row in rows}
+        arms_here = {row.paradigm for row in rows}
         labelled = any(arm.partition("[")[0] == GLOBAL for arm in arms_here)
         for row in rows:
             _take(table, corpus, row, metric, labelled, features_of and (lambda text, at=folder: features_of(at, text)))
@@ -226,13 +226,13 @@ def _one_model(folders: Sequence[Path], infos: Sequence[RunInfo | None]) -> str:
 def _take(
     table: dict[tuple[str, str], _Question],
     corpus: str,
-    row: Scored,
+    record: Record,
     metric: Metric,
     labelled: bool,
     features_of: Callable[[str], Mapping[str, float]] | None,
 ) -> None:
     """Put one record into the table. A failure has quality 0, as whoever asked has no answer."""
-    record, score = row.record, row.values.get(metric.name, Score(None, "it was not judged"))
+    score = record.values.get(metric.name, Score(None, "it was not judged"))
     key = corpus, record.question
     if key not in table:
         table[key] = _Question(record, record.features or (features_of(record.text) if features_of else {}))

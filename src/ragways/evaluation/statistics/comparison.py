@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.table import Cell, Column, Table
+from ragways.evaluation.metric import SIGNED, Metric, deciding
+from ragways.evaluation.record import Record
 from ragways.evaluation.statistics.inference import (
     ALPHA,
     FEWEST,
@@ -33,15 +35,15 @@ from ragways.evaluation.statistics.inference import (
 )
 from ragways.evaluation.statistics.values import (
     NOT_ASKED,
-    Repeats,
     ScoreCounts,
     Value,
     Values,
     averaged,
     count,
     filled,
-    lacking,
-    over_repeats,
+    gather,
+    number,
+    source_documents,
     span_of,
 )
 
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+NOTHING = DetectableEffect(0, None, 0)
 Quality = Literal["better", "worse", "no difference shown", "depends on missing values", "not compared"]
 
 
@@ -65,6 +68,11 @@ class Comparison:
     is missing.
 
     `documents` is not 0 where questions share documents: so many, each taken as one.
+
+    Of several comparisons (`compare_all`), `a` and `b` are paradigms and `adjusted` is p after Holm's correction over
+    all pairs. The intervals of all pairs hold together (Bonferroni), and each holds 0 just where no difference is
+    shown. `verdict` is on `a`, by that p; "better" minds whether less is better. `detectable` is the minimum true
+    difference that would mostly be found.
     """
 
     n: int
@@ -89,6 +97,17 @@ class Comparison:
     p_most: float | None = None
     documents: int = 0
     yes_no: bool = False
+    a: str = ""
+    b: str = ""
+    adjusted: float | None = None
+    verdict: Quality = "not compared"
+    detectable: DetectableEffect = NOTHING
+
+    def difference_text(self, between: str = " to ") -> str | None:
+        """The difference, or between what it lies where values are missing on one side; None where there is none."""
+        if self.least is None or self.most is None:
+            return None
+        return f"{self.least:+.3f}" + (f"{between}{self.most:+.3f}" if self.one_sided else "")
 
 
 def compare(
@@ -107,42 +126,55 @@ def compare(
     """
     rows_a, rows_b = _rows(a), _rows(b)
     (means_a, gaps_a), (means_b, gaps_b) = averaged(rows_a), averaged(rows_b)
-    every = sorted(rows_a.keys() | rows_b.keys())
-    shared = [question for question in every if question in means_a and question in means_b]
+    questions = sorted(rows_a.keys() | rows_b.keys())
+    paired = [question for question in questions if question in means_a and question in means_b]
     # A question that one side was not asked says nothing of how it would have done; one that it failed on does.
-    told = [q for q in every if (q in means_a or q in means_b) and rows_a.get(q) and rows_b.get(q)]
-    counted = Comparison(
-        n=len(shared),
-        dropped=len(every) - len(shared),
-        missing_a=_reasons(every, means_a, gaps_a),
-        missing_b=_reasons(every, means_b, gaps_b),
-        one_sided=sum(any(lacking(value) for value in (*rows_a[q], *rows_b[q])) for q in told),
-        yes_no=all(value in (0, 1) for q in shared for value in (means_a[q], means_b[q])),
+    comparable = [
+        question
+        for question in questions
+        if (question in means_a or question in means_b) and rows_a.get(question) and rows_b.get(question)
+    ]
+    comparison = Comparison(
+        n=len(paired),
+        dropped=len(questions) - len(paired),
+        missing_a=_reasons(questions, means_a, gaps_a),
+        missing_b=_reasons(questions, means_b, gaps_b),
+        one_sided=sum(
+            any(number(value) is None for value in (*rows_a[question], *rows_b[question])) for question in comparable
+        ),
+        yes_no=all(value in (0, 1) for question in paired for value in (means_a[question], means_b[question])),
     )
-    if not shared:
-        return counted
-    found = _compared(counted, [means_a[q] for q in shared], [means_b[q] for q in shared])
+    if not paired:
+        return comparison
+    comparison = _compared(
+        comparison, [means_a[question] for question in paired], [means_b[question] for question in paired]
+    )
     low, high = span or span_of([*rows_a.values(), *rows_b.values()])
-    clusters = shared_clusters(told, documents or {})
+    clusters = shared_clusters(comparable, documents or {})
     inferred = [
         _infer(
-            _differences([filled(rows_a[q], for_a) for q in told], [filled(rows_b[q], for_b) for q in told]),
+            _differences(
+                [filled(rows_a[question], for_a) for question in comparable],
+                [filled(rows_b[question], for_b) for question in comparable],
+            ),
             clusters,
-            yes_no=found.yes_no,
+            yes_no=comparison.yes_no,
             level=level,
             seed=seed,
         )
-        for for_a, for_b in ([(low, high), (high, low)] if counted.one_sided else [(low, low)])
+        for for_a, for_b in ([(low, high), (high, low)] if comparison.one_sided else [(low, low)])
     ]
-    return _bounded(found, inferred[0], inferred[-1], documents=len({names[0] for names in clusters}), level=level)
+    return _bounded(comparison, inferred[0], inferred[-1], documents=len({names[0] for names in clusters}), level=level)
 
 
 def _rows(values: Mapping[str, Value | Sequence[Value]]) -> dict[str, Sequence[Value]]:
-    return {q: value if isinstance(value, Sequence) else (value,) for q, value in values.items()}
+    return {question: value if isinstance(value, Sequence) else (value,) for question, value in values.items()}
 
 
-def _reasons(every: Sequence[str], found: Mapping[str, float], gaps: Mapping[str, str]) -> dict[str, int]:
-    return dict(sorted(Counter(gaps.get(q, NOT_ASKED) for q in every if q not in found).items()))
+def _reasons(questions: Sequence[str], means: Mapping[str, float], gaps: Mapping[str, str]) -> dict[str, int]:
+    return dict(
+        sorted(Counter(gaps.get(question, NOT_ASKED) for question in questions if question not in means).items())
+    )
 
 
 def _differences(values_a: Sequence[float], values_b: Sequence[float]) -> Floats:
@@ -235,58 +267,43 @@ def _agreeing(one: Comparison, *, shown: bool) -> Comparison:
     return replace(one, high=min(one.high, ROUNDING * one.most))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairComparison(Comparison):
-    """The comparison of paradigm `a` with paradigm `b`, as one of several.
-
-    `adjusted` is p after Holm's correction over all pairs; the intervals of all pairs hold together (Bonferroni), and
-    each holds 0 just where no difference is shown. `verdict` is on `a`, by that p; "better" minds whether less is
-    better. `detectable` is the minimum true difference that would mostly be found.
-    """
-
-    a: str
-    b: str
-    adjusted: float | None
-    verdict: Quality
-    detectable: DetectableEffect
-
-    def difference_text(self, between: str = " to ") -> str | None:
-        """The difference, or between what it lies where values are missing on one side; None where there is none."""
-        if self.least is None or self.most is None:
-            return None
-        return f"{self.least:+.3f}" + (f"{between}{self.most:+.3f}" if self.one_sided else "")
+COMPARISONS = (
+    Column("metric"), Column("first", key="a"), Column("second", key="b"), Column("difference", "+.3f", "right"),
+    Column("low", "+.3f", "right"), Column("high", "+.3f", "right"), Column("p (Holm)", ".3g", "right", "adjusted"),
+    Column("verdict on the first", key="verdict"), Column("questions", key="n"), Column("left out", key="dropped"),
+    Column("won", key="wins"), Column("tied", key="ties"), Column("lost", key="losses"),
+    Column("one-sided", key="one_sided"), Column("least", "+.3f", "right"), Column("most", "+.3f", "right"),
+    Column("least effect", ".3f", "right", "effect"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All pairs of one metric; `counts` and `repeats` are by paradigm; `sentence` says what so many questions would
-    mostly miss, and whether they share documents.
+    """All pairs of one metric; `counts` are by paradigm; `sentence` says what so many questions would mostly miss, and
+    whether they share documents. `unlike_questions`: ids that several runs use for different questions, not paired.
     """
 
     metric: str
     less_is_better: bool
     baseline: str
-    alpha: float
-    rows: tuple[PairComparison, ...]
+    rows: tuple[Comparison, ...]
     counts: Mapping[str, ScoreCounts]
-    repeats: Mapping[str, Repeats]
     sentence: str
+    unlike_questions: int = 0
 
-    def table(self, rows: Sequence[PairComparison] | None = None) -> Table:
+    def cells(self, row: Comparison) -> list[Cell]:
+        """A comparison as a row of a table under `COMPARISONS`."""
+        own = {**vars(row), "metric": self.metric, "effect": row.detectable.effect}
+        return [own[column.name] for column in COMPARISONS]
+
+    def table(self) -> Table:
         """A row a pair: the difference with its interval, p after Holm's correction, and the verdict on the first."""
-        columns = [
-            Column("first"),
-            Column("second"),
-            Column("difference", align="right"),
-            Column("95 % interval", align="right"),
-            Column("p (Holm)", ".3g", "right"),
-            Column("verdict on the first"),
-            Column("questions", align="right"),
-            Column("left out", align="right"),
-        ]
         less = " (less is better)" if self.less_is_better else ""
-        cells = [_cells(row) for row in (self.rows if rows is None else rows)]
-        return Table.of(columns, cells, title=f"{self.metric}{less}", notes=[self.sentence])
+        names = ("a", "b", "low", "high", "adjusted", "verdict", "n", "dropped")
+        columns = [column for column in COMPARISONS if column.name in names]
+        columns.insert(2, Column("difference", align="right"))
+        rows = [{**vars(row), "difference": row.difference_text()} for row in self.rows]
+        return Table.of(columns, rows, title=f"{self.metric}{less}", notes=[self.sentence])
 
     def __repr__(self) -> str:
         return str(self.table())
@@ -295,9 +312,25 @@ class Comparisons:
         return self.table().html()
 
 
-def _cells(row: PairComparison) -> list[Cell]:
-    between = f"{row.low:+.3f} to {row.high:+.3f}" if row.low is not None else None
-    return [row.a, row.b, row.difference_text(), between, row.adjusted, row.verdict, row.n, row.dropped]
+def compare_records(
+    records: Sequence[Record],
+    metric: Metric,
+    *,
+    baseline: str = "",
+    documents: Mapping[str, tuple[str, ...]] | None = None,
+) -> Comparisons:
+    """The paradigms of scored records on one metric. `documents`, where they are known already: `source_documents`.
+
+    UsageError for an advisory metric: no verdict may rest on it.
+    """
+    return compare_all(
+        gather(records, deciding(metric).name),
+        metric=metric.name,
+        less_is_better=metric.less_is_better,
+        baseline=baseline,
+        documents=source_documents(records) if documents is None else documents,
+        span=(-1.0, 1.0) if metric.name in SIGNED else None,
+    )
 
 
 def compare_all(
@@ -306,10 +339,6 @@ def compare_all(
     metric: str = "",
     less_is_better: bool = False,
     baseline: str = "",
-    alpha: float = ALPHA,
-    seed: int = SEED,
-    scale: float = 100.0,
-    unit: str = "points",
     documents: Mapping[str, tuple[str, ...]] | None = None,
     span: tuple[float, float] | None = None,
 ) -> Comparisons:
@@ -328,19 +357,16 @@ def compare_all(
     many = sum(bool(scored[a] & scored[b]) for a, b in pairs)
     between = span or span_of(row for rows in values.values() for row in rows.values())
     found = [
-        compare(every[a], every[b], seed=seed, level=1 - alpha / max(1, many), documents=documents, span=between)
-        for a, b in pairs
+        compare(every[a], every[b], level=1 - ALPHA / max(1, many), documents=documents, span=between) for a, b in pairs
     ]
-    rows = _corrected(pairs, found, less_is_better=less_is_better, alpha=alpha)
-    detectable = in_words([row.detectable for row in rows], scale=scale, unit=unit)
+    rows = _corrected(pairs, found, less_is_better=less_is_better)
+    detectable = in_words([row.detectable for row in rows])
     return Comparisons(
         metric=metric,
         less_is_better=less_is_better,
         baseline=baseline,
-        alpha=alpha,
         rows=rows,
         counts={name: count(rows, questions) for name, rows in values.items()},
-        repeats={name: over_repeats(rows) for name, rows in values.items()},
         sentence=" ".join(filter(None, (detectable, _shared_documents(questions, documents or {})))),
     )
 
@@ -356,21 +382,20 @@ def _shared_documents(questions: Collection[str], documents: Mapping[str, tuple[
 
 
 def _corrected(
-    pairs: list[tuple[str, str]], found: list[Comparison], *, less_is_better: bool, alpha: float
-) -> tuple[PairComparison, ...]:
+    pairs: list[tuple[str, str]], found: list[Comparison], *, less_is_better: bool
+) -> tuple[Comparison, ...]:
     made = [at for at, one in enumerate(found) if one.p is not None]
     adjusted = dict(zip(made, holm([found[at].p or 0.0 for at in made]), strict=True))
     return tuple(
-        PairComparison(
-            **vars(_agreeing(one, shown=adjusted.get(at, 1.0) <= alpha)),
+        replace(
+            _agreeing(one, shown=adjusted.get(at, 1.0) <= ALPHA),
             a=a,
             b=b,
             adjusted=adjusted.get(at),
-            verdict=_verdict(one, adjusted.get(at), less_is_better, alpha),
+            verdict=_verdict(one, adjusted.get(at), less_is_better),
             detectable=detectable_effect(
                 one.n,
                 one.deviation,
-                alpha=alpha,
                 comparisons=len(made),
                 clusters=one.documents,
                 differing=one.wins + one.losses if one.yes_no and one.ties < one.n else None,
@@ -380,11 +405,11 @@ def _corrected(
     )
 
 
-def _verdict(one: Comparison, adjusted: float | None, less_is_better: bool, alpha: float) -> Quality:
+def _verdict(one: Comparison, adjusted: float | None, less_is_better: bool) -> Quality:
     if adjusted is None or one.least is None:
         return "not compared"
-    if adjusted <= alpha:
+    if adjusted <= ALPHA:
         return "better" if (one.least > 0) != less_is_better else "worse"
     # Had what is missing been all good or all bad, one of them at least would have been a difference.
-    turned = one.one_sided and min(one.p_least or 1.0, one.p_most or 1.0) <= alpha
+    turned = one.one_sided and min(one.p_least or 1.0, one.p_most or 1.0) <= ALPHA
     return "depends on missing values" if turned else "no difference shown"

@@ -53,7 +53,7 @@ function Unfold({ summary, fill }) {
   return html`<details onToggle=${(event) => event.target.open && open(true)}><summary>${shown(summary)}</summary>${opened && html`<div>${fill()}</div>`}</details>`;
 }
 function Scores({ one }) {
-  const some = data.metrics.filter(({ name }) => name in one.values || (one.why && name in one.why));
+  const some = allMetrics.filter(({ name }) => name in one.values || (one.why && name in one.why));
   const said = (name) => name in one.values ? html`<b>${amount(one.values[name]) === "0" ? "0" : String(one.values[name])}</b>` : html`<span class="soft">${shown(`unscored: ${one.why[name] || "no reason given"}`)}</span>`;
   return html`<dl class="scores">${some.map(({ name, summary }) => html`<dt title=${shown(summary)}>${name}</dt><dd>${said(name)}</dd>`)}</dl>
     ${(one.details ?? []).map(({ metrics, said: told }) => html`<div class="judged"><p class="label">${metrics.join(", ")}</p><${Tree} value=${told} /></div>`)}`;

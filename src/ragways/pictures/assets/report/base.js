@@ -1,5 +1,9 @@
 // Text of documents and models comes in through JSON and goes out through textContent alone.
 const data = JSON.parse(document.getElementById("data").textContent);
+// The tables of the report, by name
+const rowsOf = (...kinds) => data.tables.filter((table) => kinds.includes(table.name)).flatMap((table) => table.rows);
+const notesOf = (name) => data.tables.find((table) => table.name === name)?.notes ?? [];
+const unique = (values) => [...new Set(values)];
 const by = (id) => document.getElementById(id);
 function add(parent, tag, text, name) {
   const element = parent.appendChild(document.createElement(tag));
@@ -24,8 +28,15 @@ function picture(parent, width, height, label) {
   return svg;
 }
 // What is compared
-const metrics = new Map(data.metrics.map((metric) => [metric.name, metric]));
-const rows = data.rows, names = data.paradigms;
+const allMetrics = rowsOf("metrics"), metrics = new Map(allMetrics.map((metric) => [metric.name, metric])), main = unique(rowsOf("figures").map((row) => row.metric));
+const rows = rowsOf("costs").map((cost) => ({ ...cost, cost, metrics: {}, by_type: {} })), names = data.arms ?? rows.map((row) => row.paradigm), runs = rowsOf("runs"), best = {};
+const rowOf = new Map(rows.map((row) => [row.paradigm, row]));
+for (const found of rowsOf("figures", "other figures")) {
+  const row = rowOf.get(found.paradigm);
+  if (found.type) (row.by_type[found.type] ??= {})[found.metric] = found; else row.metrics[found.metric] = found;
+  (best[found.metric] ??= []).push(...(found.best ? [found.paradigm] : []));
+}
+const types = unique(rows.flatMap((row) => Object.keys(row.by_type))).sort(), costKinds = Object.fromEntries(rowsOf("fronts").map((one) => [one.kind, one.cost]));
 const place = new Map(names.map((name, at) => [name, at]));
 const markOf = (name) => place.get(name) ?? names.length;
 const colourOf = (name) => colour(markOf(name));
@@ -35,7 +46,7 @@ const part_at = (parent, part) => render(part, parent.appendChild(document.creat
 const named = (parent, name) => part_at(parent, nameOf(name));
 
 // Range of a metric: 0 to 1, or −1 to 1 where it can be negative.
-const least = new Map(data.metrics.map(({ name }) => [name, rows.some((row) => row.metrics[name] && Math.min(row.metrics[name].low ?? 0, row.metrics[name].mean ?? 0) < 0) ? -1 : 0]));
+const least = new Map(allMetrics.map(({ name }) => [name, rows.some((row) => row.metrics[name] && Math.min(row.metrics[name].low ?? 0, row.metrics[name].mean ?? 0) < 0) ? -1 : 0]));
 const better = (name) => metrics.get(name)?.less_is_better ? -1 : 1;
 
 // Controls
@@ -50,7 +61,7 @@ function choice(parent, label, options, chosen, change) {
   select.addEventListener("change", () => change(select.value));
   return select;
 }
-function metricChoice(parent, chosen, change, label = "Metric", some = data.metrics) {
+function metricChoice(parent, chosen, change, label = "Metric", some = allMetrics) {
   const box = add(parent, "label", `${label} `), select = add(box, "select");
   const families = [...new Set(some.map((metric) => metric.family))];
   for (const family of families) {
@@ -67,9 +78,9 @@ function metricChoice(parent, chosen, change, label = "Metric", some = data.metr
   return select;
 }
 function part(id) {
-  const section = by(id), why = data.missing[id];
-  if (why) add(section, "p", `Left out: ${why}.`, "soft missing");
-  return why ? null : section;
+  const section = by(id), some = rowsOf(id).length > 0;
+  if (!some) add(section, "p", notesOf(id)[0], "soft missing");
+  return some ? section : null;
 }
 const redrawn = [];
 function onResize(act) { redrawn.push(act); }

@@ -2,7 +2,7 @@
 function drawComparisons() {
   const section = part("comparisons");
   if (!section) return;
-  const { tables, left_out: left } = data.comparisons;
+  const pairs = rowsOf("comparisons"), tables = rowsOf("power").map((one) => ({ ...one, rows: pairs.filter((row) => row.metric === one.metric) }));
   const bar = add(section, "div", undefined, "controls"), place = add(section, "div"), state = { metric: tables[0].metric, name: "", differ: false };
   choice(bar, "Metric", tables.map((table) => table.metric), state.metric, (value) => { state.metric = value; show(); });
   choice(bar, "Paradigm", [["", "every pair"], ...names.map((name) => [name, shown(name)])], "", (value) => { state.name = value; show(); });
@@ -10,14 +10,13 @@ function drawComparisons() {
   tick.type = "checkbox";
   box.append(" only where a difference was shown");
   tick.addEventListener("change", () => { state.differ = tick.checked; show(); });
-  if (left.length) add(section, "p", `Not compared here, as that would take ${left.length} × ${tables[0].rows.length} more comparisons: ${left.join(", ")} (ragways eval compare RUN --metric NAME, or a report with --baseline NAME).`, "soft");
-  add(section, "p", data.comparisons.note, "soft");
+  for (const note of notesOf("comparisons")) add(section, "p", note, "soft");
   function show() {
     place.replaceChildren();
     const table = tables.find((one) => one.metric === state.metric);
     const list = table.rows.filter((row) => (!state.name || row.a === state.name || row.b === state.name) && (!state.differ || row.verdict === "better" || row.verdict === "worse"))
       .map((row) => (state.name ? row.b === state.name : row.difference * better(table.metric) < 0) && !table.baseline ? turned(row) : row);
-    add(place, "p", table.sentence);
+    add(place, "p", table.said);
     const reach = Math.max(.05, ...list.flatMap((row) => [Math.abs(row.low ?? 0), Math.abs(row.high ?? 0), Math.abs(row.difference ?? 0)]));
     if (!list.length) { add(place, "p", "No such pair.", "soft"); return; }
     grid(place, `${table.metric}${table.less_is_better ? " (less is better)" : ""}: the first less the second, on the questions both have`, [
@@ -27,8 +26,8 @@ function drawComparisons() {
       { label: "p", title: "sign-flip test, after Holm's correction over all pairs of this metric", value: (row) => row.adjusted, show: chance, down: false },
       { label: "verdict", text: true, value: (row) => row.verdict, cell: verdict },
       { label: "won / tied / lost", value: (row) => row.wins - row.losses, cell: (row) => `${row.wins} / ${row.ties} / ${row.losses}` },
-      { label: "questions", title: "questions that both have a value for, and those left out", value: (row) => row.n, cell: (row) => html`<span>${whole(row.n)}</span>${row.dropped ? html`<small title=${shown(`${row.a}: ${reasons(row.missing_a) || "none"} – ${row.b}: ${reasons(row.missing_b) || "none"}`)}>${row.dropped} left out</small>` : null}` },
-      { label: "least effect", title: "a true difference below this would be missed more than 1 time in 5", value: (row) => row.detectable.effect, show: figure },
+      { label: "questions", title: "questions that both have a value for, and those left out", value: (row) => row.n, cell: (row) => html`<span>${whole(row.n)}</span>${row.dropped ? html`<small>${row.dropped} left out</small>` : null}` },
+      { label: "least effect", title: "a true difference below this would be missed more than 1 time in 5", value: (row) => row.effect, show: figure },
     ], list, { sort: 2, down: better(table.metric) > 0, most: 30 });
     function difference(row) {
       if (row.difference === null) return html`<span class="soft">–</span>`;
@@ -47,5 +46,5 @@ function verdict(row) {
 function turned(row) {
   const minus = (value) => known(value) ? -value : value;
   return { ...row, a: row.b, b: row.a, difference: minus(row.difference), low: minus(row.high), high: minus(row.low), least: minus(row.most), most: minus(row.least), wins: row.losses, losses: row.wins,
-    missing_a: row.missing_b, missing_b: row.missing_a, mean_a: row.mean_b, mean_b: row.mean_a, verdict: { better: "worse", worse: "better" }[row.verdict] ?? row.verdict };
+    verdict: { better: "worse", worse: "better" }[row.verdict] ?? row.verdict };
 }

@@ -1,6 +1,6 @@
 // Every question: found, filtered, opened. What is chosen stands in the address, so that it can be passed on.
 const FIRST = 40;
-const state = { search: "", type: "", metric: data.metrics[0].name, outcome: "", paradigm: "", disagree: "", q: "" };
+const state = { search: "", type: "", metric: allMetrics[0].name, outcome: "", paradigm: "", disagree: "", q: "" };
 const open = new Set();
 let all = [], found = [], drawn = 0, controls = {}, list = null, status = null, hiddenNames = new Set();
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
@@ -90,15 +90,15 @@ function item(question) {
 // The address
 function keep() {
   const parts = new URLSearchParams();
-  for (const [name, value] of Object.entries(state)) if (value && !(name === "metric" && value === data.metrics[0].name)) parts.set(name, value);
+  for (const [name, value] of Object.entries(state)) if (value && !(name === "metric" && value === allMetrics[0].name)) parts.set(name, value);
   history.replaceState(null, "", `#${parts.toString() || "questions"}`);
 }
 function take() {
   const text = location.hash.slice(1);
   if (!text.includes("=")) return;
   const parts = new URLSearchParams(text);
-  for (const name of Object.keys(state)) state[name] = parts.get(name) ?? (name === "metric" ? data.metrics[0].name : "");
-  if (!metrics.has(state.metric)) state.metric = data.metrics[0].name;
+  for (const name of Object.keys(state)) state[name] = parts.get(name) ?? (name === "metric" ? allMetrics[0].name : "");
+  if (!metrics.has(state.metric)) state.metric = allMetrics[0].name;
   for (const name of ["search", "type", "metric", "outcome", "paradigm"]) controls[name].value = state[name];
   controls.disagree.checked = Boolean(state.disagree);
   if (state.q) open.add(state.q);
@@ -146,7 +146,7 @@ function drawQuestions() {
   tick.append(" where paradigms disagree");
   controls.disagree.addEventListener("change", () => set("disagree")(controls.disagree.checked ? "1" : ""));
   controls.clear = add(bar, "button", "Clear");
-  controls.clear.addEventListener("click", () => { location.hash = state.metric === data.metrics[0].name ? "#type=" : `#metric=${encodeURIComponent(state.metric)}`; });
+  controls.clear.addEventListener("click", () => { location.hash = state.metric === allMetrics[0].name ? "#type=" : `#metric=${encodeURIComponent(state.metric)}`; });
   status = add(bar, "span", "", "status");
   status.setAttribute("role", "status");
   side(section);

@@ -1,13 +1,13 @@
 // The head at once; then section by section, so that the first is seen while the others are drawn.
-by("verdict").textContent = shown(data.verdict);
-by("title").textContent = shown(data.runs.map((run) => run.name).join(", "));
+by("verdict").textContent = shown(notesOf("runs")[0]);
+by("title").textContent = shown(runs.map((run) => run.run).join(", "));
 {
-  const asked = new Set(data.runs.flatMap((run) => run.made.model ?? [])), records = data.runs.reduce((sum, run) => sum + run.records, 0), failed = data.runs.reduce((sum, run) => sum + run.failed, 0);
-  const days = [...new Set(data.runs.map((run) => run.date).filter(Boolean))].sort();
+  const made = (name) => unique(runs.map((run) => run[name]).filter(Boolean)), records = runs.reduce((sum, run) => sum + run.answers, 0), failed = runs.reduce((sum, run) => sum + run.failed, 0);
+  const days = made("date").sort();
   const said = [...(days.length ? [days.length > 1 ? `${days[0]} to ${days.at(-1)}` : days[0]] : []), count(data.asked, "question"), count(names.length, "paradigm"), `${count(records, "answer")} (${failed.toLocaleString("en")} failed)`,
-    asked.size ? `model ${[...asked].join(", ")}` : "no language model", ...new Set(data.runs.flatMap((run) => (run.made.embedder ?? []).map((name) => `embedder ${name}`))), `ragways ${[...new Set(data.runs.flatMap((run) => run.made.version ?? []))].join(", ") || data.ragways}`];
+    made("model").length ? `model ${made("model").join(", ")}` : "no language model", ...made("embedder").map((name) => `embedder ${name}`), `ragways ${made("version").join(", ") || data.ragways}`];
   by("summary").textContent = shown(said.join(" · "));
-  for (const note of data.notes) add(document.querySelector("body > header"), "p", `⚠ ${note}`, "wrong");
+  for (const note of notesOf("runs").slice(1)) add(document.querySelector("body > header"), "p", `⚠ ${note}`, "wrong");
   for (const section of document.querySelectorAll("main > section")) {
     const link = add(document.querySelector("nav"), "a", section.querySelector("h2").textContent);
     link.href = `#${section.id}`;

@@ -1,10 +1,10 @@
 // The table of all paradigms, and the same by type of question.
 function drawFigures() {
-  const section = by("figures"), families = [...new Set(data.metrics.map((metric) => metric.family))];
+  const section = by("figures"), families = unique(allMetrics.map((metric) => metric.family));
   const bar = add(section, "div", undefined, "controls"), place = add(section, "div");
   bar.setAttribute("role", "group");
   bar.setAttribute("aria-label", "Which metrics");
-  const groups = [["main", data.main], ...families.map((family) => [family, data.metrics.filter((one) => one.family === family).map((one) => one.name)])];
+  const groups = [["main", main], ...families.map((family) => [family, allMetrics.filter((one) => one.family === family).map((one) => one.name)])];
   const buttons = groups.map(([name, chosen]) => {
     const button = add(bar, "button", name);
     button.addEventListener("click", () => show(name, chosen));
@@ -13,8 +13,8 @@ function drawFigures() {
   function show(name, chosen) {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.textContent === name));
     place.replaceChildren();
-    const columns = [paradigm(), ...chosen.map((metric) => metricColumn(metric, (row) => row.metrics[metric], data.best[metric])),
-      { label: "answers", title: "records of this paradigm, failed ones among them", value: (row) => row.records, show: whole },
+    const columns = [paradigm(), ...chosen.map((metric) => metricColumn(metric, (row) => row.metrics[metric], best[metric])),
+      { label: "answers", title: "records of this paradigm, failed ones among them", value: (row) => row.answered + row.failed, show: whole },
       { label: "failed", title: "no answer came; not in any mean", value: (row) => row.failed, show: whole }];
     grid(place, `Figures of ${names.length} paradigms: ${name}`, columns, rows, { sort: 1, down: better(chosen[0]) > 0 });
     unscored(place, chosen, rows.map((row) => [row.paradigm, row.metrics, () => row.failed]), "paradigm", "metric");
@@ -38,23 +38,23 @@ function unscored(parent, chosen, list, head, of) {
     grid(details, "What was not scored, and why", [
       { label: head, head: true, value: (line) => line.name }, { label: of, text: true, value: (line) => line.metric },
       { label: "questions scored", value: (line) => line.n ?? 0 }, { label: "questions unscored", value: (line) => line.unscored_questions ?? 0 }, { label: "answers unscored", value: (line) => line.unscored ?? 0 },
-      { label: "failed", value: (line) => line.failed }, { label: "why unscored", text: true, value: (line) => reasons(line.why) || "–" },
+      { label: "failed", value: (line) => line.failed }, { label: "why unscored", text: true, value: (line) => line.why || "–" },
     ], lines, { most: 60 });
   });
 }
 function drawTypes() {
   const section = by("types");
-  if (!data.types.length) { add(section, "p", "Left out: the questions have no types.", "soft missing"); return; }
+  if (!types.length) { add(section, "p", "Left out: the questions have no types.", "soft missing"); return; }
   const bar = add(section, "div", undefined, "controls"), place = add(section, "div");
-  metricChoice(bar, data.metrics[0].name, show);
+  metricChoice(bar, allMetrics[0].name, show);
   const about = add(bar, "span", "", "soft");
   function show(metric) {
     place.replaceChildren();
     about.textContent = shown(metrics.get(metric).summary);
-    const width = data.types.length > 5 ? 46 : 84, of = (found, label, best) => ({ ...metricColumn(metric, found, best, width), label });
-    const columns = [paradigm(), of((row) => row.metrics[metric], "all", data.best[metric]), ...data.types.map((type) => of((row) => row.by_type[type]?.metrics[metric], type))];
+    const width = types.length > 5 ? 46 : 84, of = (found, label, best) => ({ ...metricColumn(metric, found, best, width), label });
+    const columns = [paradigm(), of((row) => row.metrics[metric], "all", best[metric]), ...types.map((type) => of((row) => row.by_type[type]?.[metric], type))];
     grid(place, `${metric} by type of question`, columns, rows, { sort: 1, down: better(metric) > 0 });
-    unscored(place, data.types, rows.map((row) => [row.paradigm, Object.fromEntries(data.types.map((type) => [type, row.by_type[type]?.metrics[metric]])), (type) => row.by_type[type]?.failed ?? 0]), "paradigm", "type");
+    unscored(place, types, rows.map((row) => [row.paradigm, Object.fromEntries(types.map((type) => [type, row.by_type[type]?.[metric]])), (type) => Object.values(row.by_type[type] ?? {})[0]?.failed ?? 0]), "paradigm", "type");
   }
-  show(data.metrics[0].name);
+  show(allMetrics[0].name);
 }

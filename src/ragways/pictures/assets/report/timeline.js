@@ -2,9 +2,13 @@
 function drawTimeline() {
   const section = part("timeline");
   if (!section) return;
-  for (const line of data.timeline) {
+  const lines = unique(rowsOf("timeline").map((point) => point.run)).map((run) => {
+    const points = rowsOf("timeline").filter((point) => point.run === run).map((one) => [one.seconds, one.paradigm, one.cores, one.memory]);
+    return { run, points, seconds: points.at(-1)[0], by_paradigm: rowsOf("load").filter((one) => one.run === run) };
+  });
+  for (const line of lines) {
     const place = add(section, "div");
-    if (data.timeline.length > 1) add(place, "h3", line.run);
+    if (lines.length > 1) add(place, "h3", line.run);
     const legend = add(place, "div", undefined, "legend"), frame = add(place, "div", undefined, "frame plot"), readout = add(place, "p", "", "soft readout");
     readout.setAttribute("role", "status");
     let only = "";
@@ -32,7 +36,7 @@ function drawTimeline() {
     const details = add(place, "details");
     add(details, "summary", "As a table");
     grid(details, "CPU and memory by paradigm", [
-      { label: "at work", head: true, value: (one) => one.paradigm, cell: (one) => one.paradigm ? nameOf(one.paradigm) : "opening and warming up" },
+      { label: "at work", head: true, value: (one) => one.paradigm, cell: (one) => place_of(one.paradigm) ? nameOf(one.paradigm) : "opening and warming up" },
       { label: "seconds", value: (one) => one.seconds, show: amount }, { label: "CPU seconds", value: (one) => one.cpu, show: amount },
       { label: "cores on average", value: (one) => one.cores, show: amount }, { label: "most memory", value: (one) => one.memory, show: bytes },
     ], line.by_paradigm);

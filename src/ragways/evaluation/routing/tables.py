@@ -5,7 +5,8 @@ does beside simpler policies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ import numpy as np
 from ragways.core.plain import to_plain
 from ragways.core.table import Cell, Column, Table
 from ragways.core.text import counted
-from ragways.evaluation.routing.evaluate import ROUTER, PolicyScore, RouterEvaluation
+from ragways.evaluation.routing.evaluate import ROUTER, PolicyScore, RouterEvaluation, evaluate_router
 from ragways.evaluation.routing.learn import FitSettings, best_arm, utilities
-from ragways.evaluation.routing.outcomes import Floats, Outcomes
+from ragways.evaluation.routing.outcomes import Floats, Outcomes, gather
+from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
 from ragways.evaluation.statistics.inference import interval, studentised
 from ragways.retrieval.routing.router import CostUnit, Router, cost_in_words
 
@@ -177,16 +179,18 @@ _UNIT = {"tokens": "1,000 tokens", "usd": "a dollar", "seconds": "a second"}
 
 def evaluation_data(found: RouterEvaluation) -> dict[str, Any]:
     """For JSON and pages: the evaluation with its words; what is not known is None."""
-    data: dict[str, Any] = _known(to_plain(found))
-    return {**data, "words": evaluation_in_words(found)}
+    return {**to_plain(found), "words": evaluation_in_words(found)}
 
 
-def _known(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, dict):
-        return {key: _known(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_known(item) for item in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
+def routing_tables(folders: Sequence[Path]) -> tuple[list[Table], dict[str, Any]]:
+    """A router beside the paradigms of these runs: as tables of a report, and as data for its page. UsageError where
+    that cannot be done.
+    """
+    outcomes = gather(folders, quality=usual_quality(folders), common=True)
+    found = evaluate_router(outcomes, FitSettings(trade=USUAL_TRADE["tokens"]))
+    lines = [f"{name}: {line}" for name, line in evaluation_in_words(found).items()]
+    first, *others = evaluation_tables(found)
+    return [replace(first, title="Routing", notes=(*lines, *first.notes)), *others], evaluation_data(found)
 
 
 def evaluation_tables(found: RouterEvaluation) -> list[Table]:
@@ -210,6 +214,7 @@ def _policy_table(found: RouterEvaluation) -> Table:
             f"gain: in utility over always {found.fixed}, with its 95 % interval; p by Holm for all policies together; "
             "regret: what the corrected oracle has more",
         ],
+        name="routing policies",
     )  # fmt: skip
 
 
@@ -224,6 +229,7 @@ def _corpus_table(found: RouterEvaluation) -> Table:
             for corpus, one in router.items()
         ],
         title="the router by corpus",
+        name="routing corpora",
     )  # fmt: skip
 
 
@@ -238,6 +244,7 @@ def _taken_table(found: RouterEvaluation) -> Table:
         ["type", "n", "arms taken", *numbers, "best arm"],
         rows,
         title="what the router takes, by type",
+        name="routing types",
         notes=["best arm: of the highest utility; of equal ones the best fixed arm, or else the cheapest"],
     )
 
@@ -247,7 +254,7 @@ def _curve_table(found: RouterEvaluation) -> list[Table]:
         return []
     heads = [Column("trade", ".3g", "right"), Column(found.quality, ".3f", "right"), Column(found.cost, align="right")]
     rows: list[list[Cell]] = [[point.trade, point.quality, _spent(point.cost, found.cost)] for point in found.curve]
-    return [Table.of(heads, rows, title="the router without its guard, over trades")]
+    return [Table.of(heads, rows, title="the router without its guard, over trades", name="routing curve")]
 
 
 def _spent(cost: float, unit: CostUnit) -> str:
