@@ -40,7 +40,7 @@ class OneAtATime(Jobs):
     async def _child(self, running: Any, collection: Collection, held: Held) -> None:
         self.order.append(f"{collection.tenant}/{collection.name}")
         await self.go_on.acquire()
-        running.last = {"result": {}}
+        running.result = {}
         held.settle(0.2)
 
 
@@ -108,15 +108,13 @@ async def test_a_slow_watcher_misses_progress_and_never_the_end(tmp_path: Path):
     events = jobs.events(job.id, quiet=0.01)
     assert await anext(events) is None
     for number in range(1000):
-        told = {"stage": "reading", "done": number, "total": 1000, "note": ""}
-        jobs._heard(jobs._running[job.id], {"progress": told})
-    assert max(queue.qsize() for queue in jobs._listeners[job.id]) <= 64
+        jobs._take(jobs._running[job.id], {"stage": "reading", "done": number, "total": 1000, "note": ""})
     jobs.go_on.release()
     seen = [event async for event in events if event is not None]
     assert (seen[-1][0], seen[-1][1].state) == ("done", "done")
     assert seen[-1][1].progress["done"] == 999
     assert len(seen) <= 65
-    assert jobs._listeners == {}
+    assert jobs._news == {}
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -174,16 +172,11 @@ async def test_without_a_budget_a_job_may_spend_what_its_key_has_left(tmp_path: 
     first = jobs.add(caller, place.docs, "plan", PLAN, None)
     await anext(jobs.events(first.id, quiet=0.01))
     assert jobs.ledger.account(key.id).held == 5.0
-    # Another of this key waits for what the first leaves; it is not refused, and does not fail.
-    second = jobs.add(caller, place.collections.create("main", "more", ["words"]), "plan", PLAN, None)
-    assert jobs.get(second.id).state == "waiting"
+    with pytest.raises(OverBudget):
+        jobs.add(caller, place.docs, "plan", PLAN, None)
     jobs.go_on.release()
     await ended(jobs, first.id)
-    await anext(jobs.events(second.id, quiet=0.01))
-    assert jobs.ledger.account(key.id).held == 4.8
-    jobs.go_on.release()
-    await ended(jobs, second.id)
-    assert jobs.ledger.account(key.id).spent == 0.4
+    assert jobs.ledger.account(key.id).left == 4.8
 
 
 @awaited
@@ -210,35 +203,11 @@ async def test_a_job_that_is_ended_before_its_work_begins_costs_nothing(tmp_path
     assert caller is not None
     job = jobs.add(caller, place.docs, "plan", PLAN, 4.0)
     running = jobs._running[job.id]
-    await until(lambda: running.process is not None)  # only just started: Python itself takes longer to load
+    await until(lambda: running.child is not None)  # only just started: Python itself takes longer to load
     assert (await jobs.cancel(job.id)).state == "cancelled"
-    assert running.begun is False
+    assert running.call is None
     account = ledger.account(key.id)
     assert (account.spent, account.held) == (0.0, 0.0)
-
-
-class Settled(Jobs):
-    """Jobs that keep what their processes said first."""
-
-    heard: tuple[dict[str, Any], ...] = ()
-
-    def _heard(self, running: Any, message: dict[str, Any]) -> None:
-        self.heard += (message,)
-        super()._heard(running, message)
-
-
-@awaited
-async def test_a_process_says_that_its_work_begins(tmp_path: Path):
-    place = Place(tmp_path)
-    await place.put("a.txt", b"The ferry carries the post.")
-    jobs = Settled(
-        ServiceConfig(tmp_path, Settings()), place.state, place.collections, place.uploads, Ledger(place.state),
-        Keys(place.state),
-    )  # fmt: skip
-    job = jobs.add(LOCAL, place.docs, "plan", PLAN, None)
-    await ended(jobs, job.id)
-    assert jobs.get(job.id).state == "done", jobs.get(job.id).error
-    assert jobs.heard[0] == {"begun": True, "spent": 0.0}
 
 
 def access(place: Place, jobs: Jobs, collection: Collection, collections: Collections | None = None) -> Access:
@@ -301,7 +270,7 @@ async def test_a_job_ends_well_while_another_process_writes(tmp_path: Path, monk
     await anext(jobs.events(job.id, quiet=0.01))
     with closing(sqlite3.connect(place.state.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        jobs._heard(jobs._running[job.id], {"progress": {"stage": "reading", "done": 1, "total": 2, "note": ""}})
+        jobs._take(jobs._running[job.id], {"stage": "reading", "done": 1, "total": 2, "note": ""})
         jobs.go_on.release()
         await asyncio.sleep(0.05)
         assert jobs.get(job.id).state == "running"

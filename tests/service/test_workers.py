@@ -20,11 +20,10 @@ from ragways.assemble import recipe_of
 from ragways.core.errors import UsageError
 from ragways.index.build import build
 from ragways.service.config import Limits, ServiceConfig, config_of
-from ragways.service.errors import ServiceError
+from ragways.service.errors import ServiceError, error_data, error_of
 from ragways.service.keys import Keys
 from ragways.service.ledger import Account, Held, Ledger
 from ragways.service.state import State
-from ragways.service.wire import error_data, error_of
 from ragways.service.workers import WorkerPool
 from ragways.settings import Settings, plain_settings, read_settings
 from ragways.testing import LoopbackServer
@@ -227,7 +226,7 @@ async def left_again_and_again(settings: Settings, asked: Callable[[], bool], st
 
         async def ask() -> None:
             question = {"question": "Who built the harbour light?", "paradigm": "words"}
-            with ledger.hold(who, 1.0) as held:
+            with ledger.hold(who.key, 1.0) as held:
                 await pool.call("ask", collection, question, tenant="main", held=held)
 
         task = asyncio.create_task(ask())
@@ -254,7 +253,7 @@ def test_who_leaves_a_stream_pays_what_was_spent_and_not_all_that_was_held(small
 def test_a_worker_that_is_stuck_when_its_client_left_is_killed_and_all_that_was_held_is_spent(
     small: Settings, held_back: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ragways.service.workers.GRACE", 0.3)
+    monkeypatch.setattr("ragways.service.child.GRACE", 0.3)
     account = asyncio.run(left_again_and_again(with_model(small, held_back), lambda: held_back.count > 0, stuck=True))
     assert account.spent == 1.0
 

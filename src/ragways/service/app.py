@@ -130,7 +130,6 @@ def _measure(service: Service) -> None:
 
 async def _warm(service: Service) -> None:
     """Open what is there while nobody waits for it yet."""
-    await service.workers.ready()
     ready = [each for each in service.collections.all() if each.generation and not each.trouble]
     await service.workers.warm(ready[:WARM])
 

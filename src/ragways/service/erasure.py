@@ -1,9 +1,8 @@
-"""Erasing what was removed from all that a server has, and showing that it is gone.
+"""Erasing what was removed from an index from all else that a server has of its collection.
 
-Documents whose file is gone or has changed are noted before a run, which erases them from the index (`index/erase.py`).
-Then, in this order: conversations, jobs and feedback that rest on the documents or quote them are deleted; the server's
-own database is written anew without them, and its log emptied; and strings of the documents are looked for in every
-file of the collection (index, work cache, questions, runs, feedback), and in the server's database and audit log.
+An index job notes the documents whose file is gone or has changed, and the run erases them from the index
+(`index/erase.py`). Then conversations, feedback and ended jobs that rest on these documents or quote them are deleted,
+the server's database is written anew without them, and the files of the collection are searched once more.
 """
 
 from __future__ import annotations
@@ -12,38 +11,36 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
-from ragways.index.erase import MOST_DOCUMENTS, Erasure, LeavingDocument, RemovedDocuments, SearchedStrings
+from ragways.index.erase import MOST_DOCUMENTS, Erasure, LeavingDocument, RemovedDocuments
 from ragways.index.views import clear_others, published
 from ragways.service import feedback
+from ragways.service.audit import FILE as AUDIT
+from ragways.service.audit import Audit
 from ragways.service.conversations import Conversations
-from ragways.service.job_table import TABLE, forget_jobs
+from ragways.service.jobs import TABLE
 from ragways.service.state import State
 from ragways.store.cache import FILE as WORK_CACHE
 from ragways.store.database import connect, empty_log
 from ragways.store.store import FILE as INDEX
 from ragways.store.store import Store
 
-UNERASED = "unerased.json"
-"""The file of a collection that lists documents that are about to be removed, until they are erased: so the next run
-ends what a killed one has begun.
+UNERASED = "unerased"
+"""A file of a collection that is there from before a removal until it is erased: a run that was killed is ended by the
+next.
 """
 _TRIES = 10  # seconds that readers of what was removed get to end
 _IN_USE = (StoreBusy, StoreFailed, sqlite3.OperationalError)
 
 
 def leaving(folder: Path, index: Path, files: Path) -> dict[int, LeavingDocument]:
-    """Documents whose file is gone or has changed, by number, and those that a killed run has not erased. Of the latter
-    no strings are known any more.
-    """
-    note = folder / UNERASED
-    known = json.loads(note.read_bytes()) if note.is_file() else {}
-    found = {int(number): LeavingDocument(key, bytes.fromhex(hash)) for number, (key, hash) in known.items()}
+    """Documents whose file is gone or has changed, by number. Marks the collection where there are some."""
+    found: dict[int, LeavingDocument] = {}
     try:
         store = Store.open(index)
     except RagwaysError:
@@ -56,9 +53,7 @@ def leaving(folder: Path, index: Path, files: Path) -> dict[int, LeavingDocument
             if document is not None:
                 found[number] = document
     if found:
-        draft = note.with_name(f"{UNERASED}.draft")
-        draft.write_text(json.dumps({number: (one.key, one.hash.hex()) for number, one in found.items()}))
-        draft.replace(note)
+        (folder / UNERASED).touch()
     return found
 
 
@@ -71,52 +66,49 @@ def _unchanged(path: Path, size: int, modified: int) -> bool:
 
 
 async def erase(
-    folder: Path, index: Path, before: dict[int, LeavingDocument], state: Path, of_index: Erasure | None
-) -> Erasure | None:
-    """Clean what rests on documents that a run removed, then look for them: in every file below the collection's folder
-    but those that were uploaded, and in what the server has beside it. None where nothing was removed.
+    folder: Path, index: Path, before: dict[int, LeavingDocument], state: Path, of_index: Erasure
+) -> Erasure:
+    """Delete what rests on documents that a run removed, and search the files of the collection but for uploads.
 
     `folder` is named by the id of the collection; `state` is the database of the server; `of_index` is what the run
-    found. A question that is under way may need the log of a database or earlier views: it gets some seconds to end.
+    found. A question under way may need the log of a database or earlier views: it gets some seconds to end.
     """
     with closing(Store.open(index)) as store:
         removed = RemovedDocuments(store, before)
-    report = None
-    for left in reversed(range(_TRIES)) if removed.by_number else ():
-        report = _erased(folder, index, removed, state)
-        if not report.in_use:
+        present = {f"article:{number}" for (number,) in store.db.execute("SELECT number FROM documents")}
+    present -= removed.ids
+    feedback.take_out(folder / "feedback.jsonl", lambda line: _rests(line, removed, present))
+    for left in reversed(range(_TRIES)):
+        clean = _clean(state, folder.name, removed, present) & _settle(index)
+        if clean:
             break
         await asyncio.sleep(min(left, 1.0))
-    (folder / UNERASED).unlink(missing_ok=True)
-    if report is None or of_index is None:
-        return report
-    return replace(report, words=of_index.words, words_left=of_index.words_left)
-
-
-def _erased(folder: Path, index: Path, removed: RemovedDocuments, state: Path) -> Erasure:
-    feedback.take_out(folder / "feedback.jsonl", lambda line: _rests(line, removed))
-    in_use = not (_clean(state, folder.name, removed) & _settle(index))
-    removed.places.clear()
     files = list(_searched(folder))
     size = sum(removed.search(path, path.relative_to(folder).as_posix()) for path in files)
-    in_use |= not _search_state(state, folder.name, removed)
-    return replace(removed.report(), files=len(files), bytes=size, in_use=in_use)
+    report = replace(removed.report(), files=len(files), bytes=size, in_use=not clean)
+    report = replace(report, words=of_index.words, words_left=of_index.words_left)
+    with closing(State(state)) as opened:
+        named = opened.db.execute("SELECT name FROM collections WHERE id = ?", (folder.name,)).fetchone()
+        fields = {"documents": len(removed.by_number), "erased": report.erased}
+        Audit(opened, state.with_name(AUDIT)).note(None, "erase", collection=named and named[0], **fields)
+    (folder / UNERASED).unlink(missing_ok=True)
+    return report
 
 
-def _rests(line: bytes, removed: RemovedDocuments) -> bool:
-    """Whether a line of feedback quotes one of the documents, or names it among its evidence."""
+def _rests(line: bytes, removed: RemovedDocuments, present: set[str]) -> bool:
+    """Whether a line of feedback quotes a removed document, or names one among its evidence."""
     if removed.wanted.within(line):
         return True
     try:
-        evidence = json.loads(line)["provenance"]["evidence"]
+        evidence = [str(id) for id in json.loads(line)["provenance"]["evidence"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
-    return any(":".join(str(id).split(":")[:2]) in removed.ids for id in evidence)
+    return any(id.startswith("article:") and ":".join(id.split(":")[:2]) not in present for id in evidence)
 
 
-def _clean(state: Path, collection: str, removed: RemovedDocuments) -> bool:
-    """Delete what rests on the documents or quotes them, and have no byte of it left in the database. False where it is
-    in use.
+def _clean(state: Path, collection: str, removed: RemovedDocuments, present: set[str]) -> bool:
+    """Delete turns and ended jobs that rest on removed documents or quote them, and have no byte of them left in the
+    database. False where it is in use.
     """
 
     def quoted(text: str) -> bool:
@@ -124,9 +116,16 @@ def _clean(state: Path, collection: str, removed: RemovedDocuments) -> bool:
 
     try:
         with closing(State(state)) as opened:
-            Conversations(opened).forget_documents(collection, removed.ids, quoted)
+            Conversations(opened).forget_documents(collection, present, quoted)
             opened.tables(TABLE)
-            forget_jobs(opened, collection, quoted)
+            with opened.transaction() as db:
+                rows = db.execute(
+                    "SELECT number, arguments, progress, result, error FROM jobs"
+                    " WHERE collection = ? AND state IN ('done', 'failed', 'cancelled')",
+                    (collection,),
+                ).fetchall()
+                gone = [(number,) for number, *texts in rows if any(quoted(text) for text in texts if text)]
+                db.executemany("DELETE FROM jobs WHERE number = ?", gone)
             return opened.compact()
     except _IN_USE:
         return False
@@ -147,57 +146,8 @@ def _settle(index: Path) -> bool:
     return done
 
 
-def _search_state(state: Path, collection: str, removed: RemovedDocuments) -> bool:
-    """Search the files of the whole server. What others wrote, who may have the same text, is neither counted nor
-    shown: whoever removes a document must not learn of it. False where the database is in use.
-    """
-    audit = sorted(state.parent.glob("audit*.jsonl"))
-    found = {
-        path.name: strings
-        for path in [*audit, *sorted(state.parent.glob(f"{state.name}*"))]
-        if (strings := removed.wanted.in_file(path)[0])
-    }
-    try:
-        wanted = SearchedStrings(frozenset().union(*found.values()))
-        others = _of_others(state, audit, collection, wanted) if found else set()
-    except _IN_USE:
-        return False
-    for name, strings in found.items():
-        for string in strings - others:
-            removed.places.setdefault(string, []).append(name)
-    return True
-
-
-def _of_others(state: Path, audit: Iterable[Path], collection: str, wanted: SearchedStrings) -> set[bytes]:
-    """Those of the strings that stand in a row or line which is not of this collection."""
-    seen = set[bytes]()
-    with closing(State(state)) as opened:
-        db = opened.db
-        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
-            of = {"collection": "= :id", "conversation": "IN (SELECT id FROM conversations WHERE collection = :id)"}
-            mine = next((f"{column} {owner}" for column, owner in of.items() if column in columns), "FALSE")
-            for row in db.execute(f"SELECT * FROM {table} WHERE NOT {mine}", {"id": collection}):  # noqa: S608 - ours
-                seen |= wanted.within("\0".join(map(str, row)).encode("utf-8", "replace"))
-        row = db.execute("SELECT tenant, name FROM collections WHERE id = ?", (collection,)).fetchone()
-    for path in audit:
-        for line in path.read_bytes().splitlines():
-            if (strings := wanted.within(line)) and _owner(line) != row:
-                seen |= strings
-    return seen
-
-
-def _owner(line: bytes) -> tuple[object, object] | None:
-    """Tenant and collection of a line of the audit log."""
-    try:
-        row = json.loads(line)
-        return row["tenant"], row["collection"]
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
 def _searched(folder: Path) -> Iterator[Path]:
-    """Every file that is no upload: those are what was asked to stay."""
+    """Every file of a collection that is no upload."""
     for parent, folders, names in os.walk(folder, followlinks=False):
         if Path(parent) == folder:
             folders[:] = [name for name in folders if name not in ("files", "incoming")]

@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from ragways.service.auth import Service, authenticated
+from ragways.service.child import GRACE
 from ragways.service.config import KnownHosts
 from ragways.service.errors import (
     UNKNOWN,
@@ -33,7 +34,6 @@ from ragways.service.errors import (
 )
 from ragways.service.headers import API, Head, Headers, check_head, check_origin, preflight, read_head, reply_headers
 from ragways.service.keys import MAIN, Caller, redacted
-from ragways.service.workers import GRACE
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

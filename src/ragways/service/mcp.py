@@ -23,7 +23,7 @@ from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.corpus_view import view_of
 from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
-from ragways.service.errors import ServiceError, from_ragways
+from ragways.service.errors import ServiceError, as_service, from_ragways
 from ragways.service.operations import Work, shown_data
 from ragways.store.where import LONGEST as LONGEST_FILTER
 
@@ -170,7 +170,7 @@ def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
     from mcp.shared.exceptions import MCPError
 
     def plain(error: RagwaysError | ServiceError) -> tuple[str, str]:
-        shown = error if trusted or isinstance(error, ServiceError) else from_ragways(error)
+        shown = error if trusted else as_service(error)
         return shown.message, shown.cure
 
     async def result(context: ServerRequestContext[Any], method: str, params: BaseModel | None) -> Data:

@@ -21,9 +21,8 @@ from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
 from ragways.service.blocks import GrowingBlocks, stored_blocks, with_blocks
-from ragways.service.errors import from_ragways, without_paths
+from ragways.service.errors import error_of, from_ragways, without_paths
 from ragways.service.keys import redacted
-from ragways.service.wire import error_of
 from ragways.store.store import number_of
 from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 

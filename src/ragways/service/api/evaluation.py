@@ -11,20 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi import Path as InPath
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 
 from ragways.service.api.jobs import FEEDBACK, SET_NAME
-from ragways.service.auth import Access, collection
+from ragways.service.auth import Reading, Writing
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, NotFound
 from ragways.service.feedback import changing
 
 router = APIRouter(tags=["evaluation"], responses=ERRORS)
-Reading = Annotated[Access, Depends(collection("read"))]
-Writing = Annotated[Access, Depends(collection("write"))]
 SetName = Annotated[str, InPath(pattern=SET_NAME, description="a set of questions")]
 RunId = Annotated[str, InPath(pattern="^[0-9a-f]{16}$", description="a run: the id of the job that made it")]
 FIGURES, REPORT = "figures.json", "report.html"
@@ -97,7 +95,7 @@ async def delete_questions(access: Writing, name: SetName) -> Response:
     except FileNotFoundError:
         raise NotFound("set of questions") from None
     _about(file).unlink(missing_ok=True)
-    access.service.audit.note(access.caller, "questions.delete", collection=access.collection.name, name=name)
+    access.note("questions.delete", name=name)
     return Response(status_code=204)
 
 
@@ -144,7 +142,7 @@ async def delete_run(access: Writing, id: RunId) -> Response:
     if folder.is_symlink() or not folder.is_dir():
         raise NotFound("run")
     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    access.service.audit.note(access.caller, "run.delete", collection=access.collection.name, run=id)
+    access.note("run.delete", run=id)
     return Response(status_code=204)
 
 

@@ -12,7 +12,7 @@ import secrets
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,7 +20,7 @@ from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Question
 from ragways.retrieval.ask import LONGEST_QUESTION
 from ragways.service import feedback as lines
-from ragways.service.auth import Access, collection
+from ragways.service.auth import Reading
 from ragways.service.errors import ERRORS
 
 router = APIRouter(tags=["feedback"], responses=ERRORS)
@@ -57,12 +57,12 @@ def as_question(said: FeedbackRequest, id: str, by: str, at: str) -> Question:
 
 
 @router.post("/collections/{collection}/feedback", status_code=201, response_model=FeedbackKept)
-async def add(access: Annotated[Access, Depends(collection("read"))], body: FeedbackRequest) -> Response:
+async def add(access: Reading, body: FeedbackRequest) -> Response:
     """Say whether an answer was good."""
     id = secrets.token_hex(8)
     question = as_question(body, id, access.caller.key, datetime.now(UTC).isoformat(timespec="seconds"))
     await asyncio.to_thread(lines.append, access.collection.feedback, json.dumps(plain_row(question)).encode() + b"\n")
-    access.service.audit.note(access.caller, "feedback", collection=access.collection.name, verdict=body.verdict)
+    access.note("feedback", verdict=body.verdict)
     return JSONResponse({"id": id}, 201)
 
 
@@ -70,6 +70,6 @@ async def add(access: Annotated[Access, Depends(collection("read"))], body: Feed
     "/collections/{collection}/feedback",
     responses={200: {"content": {"application/x-ndjson": {}}, "description": "a line of JSON for each question"}},
 )
-async def feedback(access: Annotated[Access, Depends(collection("read"))]) -> Response:
+async def feedback(access: Reading) -> Response:
     """All feedback, as questions that `ragways eval run --questions` reads."""
     return StreamingResponse(lines.blocks(access.collection.feedback), media_type="application/x-ndjson")
