@@ -23,7 +23,6 @@ from ragways.service.api import (
     conversations,
     documents,
     evaluation,
-    feedback,
     graph,
     health,
     jobs,
@@ -103,7 +102,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         telemetry=_SILENT,
     )
     app.state.service, app.state.alone = service, alone
-    for api in (ask, collections, conversations, documents, evaluation, feedback, graph, jobs):
+    for api in (ask, collections, conversations, documents, evaluation, graph, jobs):
         app.include_router(api.router, prefix="/api/v1")
     for other in (openai, health, page):
         app.include_router(other.router)

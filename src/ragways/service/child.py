@@ -92,11 +92,13 @@ class ChildProcess:
     ended: asyncio.Task[None] = field(init=False)
 
     @classmethod
-    async def start(cls, settings: Settings) -> ChildProcess:
-        """Start a process. It ends when `writer` is closed, or when this process ends."""
+    async def start(cls, settings: Settings, name: str) -> ChildProcess:
+        """Start a process, with a name for those who look at processes. It ends when `writer` is closed, or when this
+        process ends.
+        """
         ours, theirs = socket.socketpair()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "ragways.service.worker", str(theirs.fileno())),
+            *(sys.executable, "-P", "-m", "ragways.service.worker", str(theirs.fileno()), name),
             pass_fds=[theirs.fileno()],
             stdin=asyncio.subprocess.DEVNULL,
             env=plain_environment(),

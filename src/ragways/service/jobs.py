@@ -359,7 +359,7 @@ class Jobs:
             "files": None if collection.files is None else str(collection.files),
         }
         message = {"operation": "job", "arguments": arguments, "tenant": job.tenant, "budget": held.usd}
-        child = running.child = await ChildProcess.start(self._config.settings)
+        child = running.child = await ChildProcess.start(self._config.settings, "job")
         try:
             await child.started.wait()
             if running.wanted is None:

@@ -61,7 +61,9 @@ _COLUMNS = f"path, size, sha256, {_STATE}, CASE WHEN failed = modified THEN reas
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file of a collection. `reason` says why it could not be read, where its state is `failed`."""
+    """A file of a collection. New and changed files wait for the next index job; failed ones could not be read by the
+    last, and `reason` says why.
+    """
 
     path: str
     size: int

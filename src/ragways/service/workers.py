@@ -82,7 +82,7 @@ class WorkerPool:
         settings = self._config.settings
         if settings.embedder.threads is None:  # several workers share the cores
             settings = settings.model_copy(update={"embedder": settings.embedder.model_copy(update={"threads": 1})})
-        worker = await ChildProcess.start(settings)
+        worker = await ChildProcess.start(settings, "worker")
         self._workers.append(worker)
         self._go_on(self._replace(worker))
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 
 from ragways.service.auth import Reading, Writing
 from ragways.service.errors import ERRORS, BadRequest
+from ragways.service.uploads import UploadedFile
 
 router = APIRouter(tags=["documents"], responses=ERRORS)
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="how many to pass over")]
@@ -26,22 +26,10 @@ _RAW = {"requestBody": {"required": True, "content": {"application/octet-stream"
     "type": "string", "format": "binary"}}}}}  # fmt: skip
 
 
-class FileInfo(BaseModel):
-    """An uploaded file."""
-
-    path: str
-    size: int
-    sha256: str
-    state: Literal["new", "changed", "indexed", "failed"] = Field(
-        description="new and changed files wait for the next index job; failed ones could not be read by the last"
-    )
-    reason: str = Field(description="why it could not be read")
-
-
 class FileList(BaseModel):
     """A page of the files of a collection, by name."""
 
-    files: list[FileInfo]
+    files: list[UploadedFile]
     total: int
 
 
@@ -56,18 +44,18 @@ class DocumentList(BaseModel):
 async def files(access: Reading, offset: Offset = 0, limit: Limit = 100, search: Search = "") -> FileList:
     """The files that were uploaded, and what became of them."""
     found, total = await access.service.uploads.listed(access.collection, offset, limit, search)
-    return FileList(files=[FileInfo(**asdict(one)) for one in found], total=total)
+    return FileList(files=found, total=total)
 
 
 @router.put("/collections/{collection}/files/{path:path}", openapi_extra=_RAW)
-async def put(request: Request, access: Writing, path: str) -> FileInfo:
+async def put(request: Request, access: Writing, path: str) -> UploadedFile:
     """Upload a file, or replace it. The body is the file itself. It is in the index after the next index job."""
     try:
         stored = await access.service.uploads.put(access.collection, path, request.stream())
     except ClientDisconnect:
         raise BadRequest("the upload ended before its end", "send it again") from None
     access.note("file.put", path=stored.path, size=stored.size)
-    return FileInfo(**asdict(stored))
+    return stored
 
 
 @router.get(
