@@ -1,8 +1,8 @@
-"""What every request passes before a route sees it, and every reply before a client does.
+"""What every request passes before a route gets it, and every reply before a client does.
 
 In this order: an id; the host it is addressed to; headers that two servers could read differently; where it comes from;
-room in the server; the key; room for that key. Then its body, which must be small enough and come fast enough, and its
-time. Replies get headers that make a browser careful; an error nobody foresaw becomes a sentence with the id.
+room in the server; the key; room for that key; its body, which must be small enough and come fast enough; its time.
+Replies get headers that make a browser careful. An error nobody foresaw becomes a sentence with the id.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import re
 import secrets
 import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -87,101 +88,91 @@ class _Exchange:
         self.caller: Caller | None = None
         self.status = 0
         self.body_left = False  # whether some of the body has not come yet
-        self._received = False
+        self._upload = scope["method"] == "PUT" and _UPLOAD.match(self.path) is not None
+        self._limit = gate.limits.upload if self._upload else gate.limits.body
+        self._body: bytes | None = None  # where it was read before the route
         self._bytes = 0
-        self._body_since: float | None = None
-        self._limit = gate.limits.body
-        self._refused: ServiceError | None = None  # what the body was refused for, however the route takes it
-        self._instead: ServiceError | None = None  # sent for the reply that the route is sending
+        self._body_since = 0.0
         self._gone = asyncio.Event()
         self._watcher: asyncio.Task[None] | None = None
         self._clock: asyncio.Timeout | None = None
         self._events = False
-        self._watches: str | None = None  # the tenant, where this is the stream of a job
 
     async def run(self) -> None:
         began = perf_counter()
         try:
-            self._read_head()
-            if await self._preflight():
+            read_head(self.scope["headers"], self.head)
+            self.body_left = check_head(self.head, self.gate.hosts)
+            check_origin(self.scope["method"], self.head, self.gate.origins)
+            if int(self.head.get(b"content-length", b"0")) > self._limit:
+                raise self._too_large()
+            headers = preflight(self.scope["method"], self.head, self.gate.origins)
+            if headers is not None:
+                await self._reply(204, headers, b"")
                 return
-            self._enter()
-            try:
+            with self._room():
                 await self._route()
-            finally:
-                self._leave()
         except ServiceError as error:
             await self._fail(error)
         except Exception as error:
             if not self._gone.is_set():
                 fields = {"request": self.id, "at": _frames(error)}
                 _log.error("unforeseen %s", type(error).__name__, extra={"fields": fields})
-                await self._fail(self._refused or ServiceError(500, "internal", UNKNOWN, UNKNOWN_CURE))
+                await self._fail(ServiceError(500, "internal", UNKNOWN, UNKNOWN_CURE))
         finally:
             if self._watcher is not None:
                 self._watcher.cancel()
-            self._tell(perf_counter() - began)
+            self._log_request(perf_counter() - began)
 
     # Before the route
 
-    def _read_head(self) -> None:
-        read_head(self.scope["headers"], self.head)
-        self.body_left = check_head(self.head, self.gate.hosts)
-        check_origin(self.scope["method"], self.head, self.gate.origins)
-        if self.scope["method"] == "PUT" and _UPLOAD.match(self.path):
-            self._limit = self.gate.limits.upload
-        length = self.head.get(b"content-length")
-        if length is not None and int(length) > self._limit:
-            raise self._too_large()
-
-    def _enter(self) -> None:
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        """A place in the server, and of the caller's key. Who watches a job takes none of the server's."""
         gate = self.gate
         watches = self.scope["method"] == "GET" and _WATCHING.fullmatch(self.path) is not None
         if gate.total >= gate.most and not watches:
             raise Full("the server has more requests than it can take")
-        authorization = self.head.get(b"authorization")
+        key = self._authenticate()
+        if key and gate.under_way[key] >= gate.limits.per_key:
+            raise TooMany("this key has too many requests under way", "wait until some have ended")
+        tenant = self.caller.tenant if self.caller is not None else MAIN
+        if watches and gate.watching[tenant] >= gate.limits.at_once:
+            raise TooMany("too many watch jobs here", "look at the jobs now and then instead")
+        gate.under_way[key] += 1
+        gate.watching[tenant] += watches
+        gate.total += not watches
+        try:
+            yield
+        finally:
+            gate.total -= not watches
+            gate.watching[tenant] -= watches
+            gate.under_way[key] -= 1
+            if not gate.under_way[key]:
+                del gate.under_way[key]
+
+    def _authenticate(self) -> str:
+        """Who sends this, before anything of a body is read; returns the id of the key."""
+        service, authorization = self.gate.service, self.head.get(b"authorization")
         if authorization is not None:
             client = self.scope.get("client")
-            address = client[0] if client else ""
-            self.caller = authenticated(gate.service, authorization.decode("latin-1"), address)
+            self.caller = authenticated(service, authorization.decode("latin-1"), client[0] if client else "")
             self.scope["ragways.caller"] = self.caller
-            if self.caller.key and gate.under_way[self.caller.key] >= gate.limits.per_key:
-                raise TooMany("this key has too many requests under way", "wait until some have ended")
-        elif self.path.startswith(API) and self.path != _DESCRIPTION and gate.service.keys.some():
-            raise Unauthorized  # before anything of a body is read
-        if watches:
-            tenant = self.caller.tenant if self.caller is not None else MAIN
-            if gate.watching[tenant] >= gate.limits.at_once:
-                raise TooMany("too many watch jobs here", "look at the jobs now and then instead")
-            gate.watching[tenant] += 1
-            self._watches = tenant
-        else:
-            gate.total += 1
-        if self.caller is not None:
-            gate.under_way[self.caller.key] += 1
-
-    def _leave(self) -> None:
-        if self._watches is None:
-            self.gate.total -= 1
-        else:
-            self.gate.watching[self._watches] -= 1
-        if self.caller is not None:
-            self.gate.under_way[self.caller.key] -= 1
-            if self.gate.under_way[self.caller.key] <= 0:
-                del self.gate.under_way[self.caller.key]
-
-    async def _preflight(self) -> bool:
-        headers = preflight(self.scope["method"], self.head, self.gate.origins)
-        if headers is None:
-            return False
-        await self.send({"type": "http.response.start", "status": 204, "headers": headers})
-        await self.send({"type": "http.response.body"})
-        return True
+            return self.caller.key
+        if self.path.startswith(API) and self.path != _DESCRIPTION and service.keys.some():
+            raise Unauthorized
+        return ""
 
     # The route, and what it receives
 
     async def _route(self) -> None:
+        self._body_since = asyncio.get_running_loop().time()
         task = asyncio.current_task()
+        if not (self._upload and self.body_left):
+            pieces = []
+            while self.body_left:
+                pieces.append((await self._piece()).get("body", b""))
+            self._body = b"".join(pieces)
         try:
             async with asyncio.timeout(self._seconds) as self._clock:
                 if not self.body_left:
@@ -214,7 +205,7 @@ class _Exchange:
                 telemetry.answered(span, method, route_of(self.scope), self.status, self.id)
 
     def _watch(self) -> None:
-        """Once the body is here: when the client goes away before the reply begins, so does the work for it."""
+        """Once the body is here: when the client goes away before the reply begins, cancel the work for it."""
         task = asyncio.current_task()
 
         async def watch() -> None:
@@ -224,45 +215,44 @@ class _Exchange:
             if self.status == 0 and task is not None:
                 task.cancel()
 
-        if self._watcher is None:
-            self._watcher = asyncio.create_task(watch())
+        self._watcher = asyncio.create_task(watch())
 
     async def receive(self) -> Message:
-        if not self.body_left and not self._received:
-            self._received = True
-            return {"type": "http.request", "body": b"", "more_body": False}
-        if self._watcher is not None:
-            await self._gone.wait()
-            return {"type": "http.disconnect"}
-        if not self.body_left:
-            return await self._receive()
-        self._received = True
-        now = asyncio.get_running_loop().time()
-        if self._body_since is None:
-            self._body_since = now
+        """What the route receives: the whole body, or an upload piece by piece; then that the client has gone."""
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        if self.body_left:
+            message = await self._piece()
+            self._more_time()
+            if not self.body_left and not self._gone.is_set():
+                self._watch()
+            return message
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _piece(self) -> Message:
+        """The next piece of the body, which must be small enough and come fast enough."""
+        limits = self.gate.limits
         try:
-            async with asyncio.timeout_at(self._body_since + self.gate.limits.body_seconds + self._bytes / _SLOWEST):
+            async with asyncio.timeout_at(self._body_since + limits.body_seconds + self._bytes / _SLOWEST):
                 message = await self._receive()
         except TimeoutError:
-            raise self._refuse(TooSlow("the body came too slowly", "send it again")) from None
-        if message["type"] == "http.request":
+            raise TooSlow("the body came too slowly", "send it again") from None
+        if message["type"] == "http.disconnect":
+            self.body_left = False
+            self._gone.set()
+            if not self._upload:
+                raise ConnectionError("the client has gone")
+        else:
             self._bytes += len(message.get("body", b""))
             self.body_left = message.get("more_body", False)
             if self._bytes > self._limit:
-                raise self._refuse(self._too_large())
-            if not self.body_left:
-                self._watch()
-            self._more_time()
-        else:
-            self._gone.set()
+                raise self._too_large()
         return message
 
     def _too_large(self) -> ServiceError:
         return TooLarge(f"the body has more than {self._limit:,} bytes", "send less at once")
-
-    def _refuse(self, error: ServiceError) -> ServiceError:
-        self._refused = error
-        return error
 
     def _more_time(self) -> None:
         if self._clock is not None and not self._clock.expired() and not self._events:
@@ -272,16 +262,8 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            if self._refused is not None and message["status"] != self._refused.status:
-                self._instead = self._refused  # the route made something else of it
-                return
             self.status = message["status"]
             message = {**message, "headers": self._headers(list(message.get("headers", ())))}
-        elif self._instead is not None:
-            if not message.get("more_body", False):
-                error, self._instead = self._instead, None
-                await self._fail(error)
-            return
         elif message.get("more_body", False):
             self._more_time()
         await self._send(message)
@@ -291,9 +273,13 @@ class _Exchange:
         if self.body_left:  # what is left of the body must not be read as the next request
             headers.append((b"connection", b"close"))
         if (b"content-type", b"text/event-stream; charset=utf-8") in headers and self._clock is not None:
-            self._events = True  # it lasts as long as what it tells of
+            self._events = True  # it lasts as long as what it reports
             self._clock.reschedule(None)
         return headers
+
+    async def _reply(self, status: int, headers: Headers, body: bytes) -> None:
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})
 
     async def _fail(self, error: ServiceError) -> None:
         if self.status:  # too late for a status: the server cuts the reply off
@@ -306,28 +292,23 @@ class _Exchange:
         text = json.dumps(error.openai_body(self.id) if openai else error.body(self.id)).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(text)).encode())]
         headers += [(name.lower().encode(), value.encode()) for name, value in error.headers.items()]
-        self._refused = None
-        await self.send({"type": "http.response.start", "status": error.status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": text})
+        await self._reply(error.status, headers, text)
 
     async def _drain(self) -> None:
         """Read some of a body that is refused: a client that is still sending would not see the reply."""
         if b"expect" in self.head:  # it waits for a word before it sends
             return
         left = _DRAINED
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_SECONDS):
                 while self.body_left and left > 0:
                     message = await self._receive()
                     left -= len(message.get("body", b""))
                     self.body_left = message.get("more_body", False)
-        except TimeoutError:
-            pass
 
-    def _tell(self, seconds: float) -> None:
+    def _log_request(self, seconds: float) -> None:
         route = route_of(self.scope)
-        if self.gate.service.metrics is not None:
-            self.gate.service.metrics.request(route, self.scope["method"], self.status, seconds)
+        self.gate.service.metrics.request(route, self.scope["method"], self.status, seconds)
         if not _log.isEnabledFor(logging.INFO):
             return
         fields = {
