@@ -13,11 +13,10 @@ from ragways.assemble import recipe_of
 from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, StoreFailed
 from ragways.index.build import build
-from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.service.errors import from_ragways
 from ragways.service.mcp import ProtocolAnswers, answer_request
-from ragways.service.operations import OPERATIONS, Work, _show_steps, shown_data
+from ragways.service.operations import OPERATIONS, Work, _show_steps
 from ragways.settings import Settings, read_settings
 from tests.fakes import write
 
@@ -66,17 +65,6 @@ def test_ways_side_by_side_do_not_name_the_endpoint(deserted: Settings):
     value, heard = told(deserted, OPERATIONS["compare"], question=QUESTION, paradigms=["llm-only", "words"])
     assert [answer["error"] for answer in value["answers"]] == [WORDS, WORDS]
     assert not [secret for secret in SECRETS if secret in heard]
-
-
-def test_the_command_line_is_told_the_address(deserted: Settings):
-    async def asked() -> tuple[str, str]:
-        async with await AsyncCorpus(deserted, None, None).open() as corpus:
-            result = await corpus.ask(QUESTION, "words")
-            return json.dumps(result_data(result)), json.dumps(shown_data(result))
-
-    whole, shown = asyncio.run(asked())
-    assert "http://127.0.0.1:1/v1" in whole
-    assert "127.0.0.1" not in shown
 
 
 def test_tools_do_not_name_the_endpoint_or_the_disk(deserted: Settings, monkeypatch: pytest.MonkeyPatch):

@@ -89,6 +89,8 @@ def make_app(config: ServiceConfig) -> FastAPI:
         telemetry=telemetry_of(config.settings),
     )
     service.ledger.recover()
+    for each in found.all():
+        uploads.mend(each)
     _measure(service)
     app = FastAPI(
         title="ragways",

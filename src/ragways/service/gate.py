@@ -225,7 +225,7 @@ class _Exchange:
         if self.body_left:
             message = await self._piece()
             self._more_time()
-            if not self.body_left and not self._gone.is_set():
+            if message["type"] == "http.request" and not message.get("more_body", False):
                 self._watch()
             return message
         await self._gone.wait()

@@ -16,7 +16,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from ragways.core.errors import UsageError
 from ragways.service.state import State
@@ -198,10 +198,9 @@ def _with_lesser(scope: str) -> frozenset[Scope]:
     return frozenset(SCOPES[: SCOPES.index(cast(Scope, scope)) + 1])
 
 
-def _key(row: Sequence[object]) -> Key:
+def _key(row: tuple[Any, ...]) -> Key:
     id, name, tenant, scope, collections, *rest = row
-    listed = tuple(json.loads(cast(str, collections)))
-    return Key(cast(str, id), cast(str, name), cast(str, tenant), cast(Scope, scope), listed, *cast(list[float], rest))
+    return Key(id, name, tenant, scope, tuple(json.loads(collections)), *rest)
 
 
 def _check(
