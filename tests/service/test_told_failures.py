@@ -16,7 +16,7 @@ from ragways.index.build import build
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.service.errors import from_ragways
 from ragways.service.mcp import ProtocolAnswers, answer_request
-from ragways.service.operations import OPERATIONS, Work, _show_steps
+from ragways.service.operations import OPERATIONS, Work, hide_addresses
 from ragways.settings import Settings, read_settings
 from tests.fakes import write
 
@@ -98,7 +98,7 @@ def test_steps_keep_what_happened_and_lose_where():
     }
     kept: dict[str, Any] = {"error": "MissingLayer: it has no layer vectors", "details": {"stopped": "nothing new"}}
     foreign: dict[str, Any] = {"error": f"ConnectError: {address}", "details": {}}
-    _show_steps(steps := [outer, kept, foreign])
+    hide_addresses(steps := [outer, kept, foreign])
     assert not [
         secret
         for secret in SECRETS

@@ -87,15 +87,15 @@ class Audit:
             if line is None:
                 found.append(f"line {at} cannot be read")
                 continue
-            said = line.pop("hash", "")
+            sealed = line.pop("hash", "")
             if hash or not dropped:
                 if line.get("number") != number + 1:
                     found.append(f"line {at}: {line.get('number')} follows {number}")
-                elif _sealed(line, hash)[1] != said:
+                elif _sealed(line, hash)[1] != sealed:
                     found.append(f"line {at} was changed, or the one before it")
-            number, hash = line.get("number", 0), said
-        last, sealed, _, _ = self._last()
-        if (number, hash) != (last, sealed):
+            number, hash = line.get("number", 0), sealed
+        last, newest, _, _ = self._last()
+        if (number, hash) != (last, newest):
             found.append(f"the last line should be number {last}, and it is {number}")
         return found
 

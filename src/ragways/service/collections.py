@@ -51,7 +51,7 @@ _COLUMNS = "id, tenant, name, managed, place, created, wanted, documents, chunks
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """An index that a server answers from, and what it held when it was last looked at.
+    """An index that a server answers from, and what it had when it was last looked at.
 
     `files` are the folder of what was uploaded; None where the index is only read. `folder` holds all that belongs to
     the collection. `wanted` are the layers that an index job builds unless it names others. `trouble` says why the
@@ -90,7 +90,7 @@ class Collection:
 
     @property
     def feedback(self) -> Path:
-        """What people said of answers: questions with verdicts, a line of JSON each."""
+        """Verdicts on answers, as questions: a line of JSON each."""
         return self.folder / "feedback.jsonl"
 
 
@@ -217,9 +217,9 @@ class Collections:
             if id not in known:
                 self._insert(id, MAIN, self._free_name(path.name), managed=False, place=str(path))
 
-    def _free_name(self, wish: str) -> str:
+    def _free_name(self, folder: str) -> str:
         """The name of a folder made fit for a collection; with a number where it is taken."""
-        fit = re.sub(r"[^a-z0-9._-]+", "-", wish.lower()).strip("._-")[:56] or "index"
+        fit = re.sub(r"[^a-z0-9._-]+", "-", folder.lower()).strip("._-")[:56] or "index"
         names = (fit if number == 1 else f"{fit}-{number}" for number in range(1, MOST + 2))
         return next(name for name in names if self.find(MAIN, name) is None)
 

@@ -6,7 +6,7 @@ ServiceError
 ├── Unauthorized   401  no key, or none that is valid
 ├── OverBudget     402  nothing is left to spend
 ├── Forbidden      403  the key may not do this
-├── NotFound       404  not there, or not the caller's: the two cannot be told apart
+├── NotFound       404  not there, or not the caller's
 ├── TooSlow        408  the request did not come in time
 ├── Conflict       409  it does not fit what is there
 ├── TooLarge       413  more than may be sent

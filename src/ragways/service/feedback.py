@@ -49,7 +49,7 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 
 def append(path: Path, line: bytes) -> None:
-    """Add a whole line, or nothing; the disk has it before the client is told so."""
+    """Add a whole line, or nothing; it is on the disk when this returns."""
     with changing(path), path.open("a+b", buffering=0) as file:
         size = _whole_lines(file)
         if size + len(line) > LARGEST:

@@ -326,7 +326,7 @@ class _Exchange:
 def route_of(scope: MutableMapping[str, Any]) -> str:
     """The template of the route that a request was for; empty where there is none."""
     path = str(getattr(scope.get("route"), "path", ""))
-    # FastAPI tells of a route within its router.
+    # FastAPI has the path of a route within its router.
     return f"/api/v1{path}" if path and scope["path"].startswith("/api/v1/") and not path.startswith("/api/") else path
 
 

@@ -83,9 +83,7 @@ def check_origin(method: str, head: Head, origins: frozenset[str]) -> None:
 
 
 def preflight(method: str, head: Head, origins: frozenset[str]) -> Headers | None:
-    """A browser asks whether a page of another site may send what it is about to send: what it is told. None where it
-    does not ask that.
-    """
+    """The reply to a browser that asks whether a page of another site may send a request; None for other requests."""
     if method != "OPTIONS" or b"access-control-request-method" not in head:
         return None
     if not _may_send(head, origins):

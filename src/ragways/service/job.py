@@ -23,14 +23,14 @@ from ragways.settings import Settings
 ROOT = "files"
 """The name that an index remembers its files by: they may lie elsewhere after a restore."""
 MOST_NAMED = 1000
-"""Files that could not be read and are named in a result; how many there were is told."""
+"""Files that could not be read and are named in a result; all are counted."""
 _SECONDS = 0.1  # between two lines about one stage
 _NICE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class JobWork:
-    """What a job has: the settings (with the collection's index), folders, what was asked for, and whom to tell."""
+    """A job: the settings (with the collection's index), its folders, its arguments, and where to report progress."""
 
     settings: Settings
     folder: Path
@@ -147,7 +147,7 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
 
 
 def _report(folder: Path) -> tuple[dict[str, Any] | None, str]:
-    """Write the report of a run. Returns how a router compares with the paradigms, or why that cannot be told."""
+    """Write the report of a run. Returns how a router compares with the paradigms, or why that is not known."""
     from ragways.evaluation.report.data import evaluation_report
     from ragways.pictures.report import report_page
     from ragways.pictures.shell import write_page

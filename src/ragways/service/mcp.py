@@ -62,7 +62,7 @@ class ProtocolAnswers:
     """Answers from an index. Each request sees it as it is when it comes.
 
     `budget` is what one `ask` may spend, in USD. `where` is a filter: no document that does not match it is served.
-    Unless whoever asks is `trusted`, failures are told without paths and addresses.
+    Unless the client is `trusted`, failures are reported without paths and addresses.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class ProtocolAnswers:
         if name == "ask":
             return tool_result(json.dumps(await self._ask(arguments), ensure_ascii=False))
         with self._snapshot(self._where) as use:
-            tell = None if self._trusted else from_ragways
-            outcome = await Toolbox(use).run(name, arguments, with_sources=True, tell=tell)
+            shown = None if self._trusted else from_ragways
+            outcome = await Toolbox(use).run(name, arguments, with_sources=True, tell=shown)
         return tool_result(outcome.text, outcome.failed)
 
     async def _ask(self, arguments: dict[str, Any]) -> Data:
@@ -112,8 +112,8 @@ class ProtocolAnswers:
         chosen = self._settings.paradigms.get(paradigm, {})
         with self._snapshot(self._where) as use:
             result = await ask(use, given["question"], paradigm, chosen, budget=self._budget, where=given["where"])
-        told = result_data(result) if self._trusted else shown_data(result)
-        return {key: value for key, value in told.items() if key not in _LEFT_OUT}
+        data = result_data(result) if self._trusted else shown_data(result)
+        return {key: value for key, value in data.items() if key not in _LEFT_OUT}
 
     def _articles(self, cursor: str) -> Data:
         offset = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10 else 0
@@ -147,7 +147,7 @@ def _ask_tool(use: Resources) -> Data:
 
 
 def tool_result(text: str, failed: bool = False) -> Data:
-    """What a tool said."""
+    """The result of a tool."""
     return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
@@ -162,8 +162,8 @@ Answer = Callable[[Any, str, Data], Awaitable[Data]]
 
 
 def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
-    """A server that has its requests answered so. Unless whoever asks is `trusted`, errors are told as the service
-    tells them: without paths and addresses.
+    """A server that has its requests answered by a function. Unless the client is `trusted`, errors are reported as the
+    service does: without paths and addresses.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
@@ -190,11 +190,11 @@ def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
     ) -> types.CallToolResult:
         given = {"name": params.name, "arguments": params.arguments or {}}
         try:
-            said = await answer(context, "tools/call", given)
+            found = await answer(context, "tools/call", given)
         except (RagwaysError, ServiceError) as error:
             message, cure = plain(error)
-            said = tool_result(json.dumps({"error": message, "hint": cure}, ensure_ascii=False), True)
-        return types.CallToolResult.model_validate(said)
+            found = tool_result(json.dumps({"error": message, "hint": cure}, ensure_ascii=False), True)
+        return types.CallToolResult.model_validate(found)
 
     async def list_resources(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None

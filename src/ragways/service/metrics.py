@@ -1,4 +1,4 @@
-"""What `/metrics` tells Prometheus: requests, questions, tokens, money, workers, jobs, and how late the event loop is.
+"""Figures for Prometheus, at `/metrics`: requests, questions, tokens, money, workers, jobs, lag of the event loop.
 
 Labels are names of ours alone (routes as templates, paradigms, states): never a tenant, a collection, a key or a text,
 so that their number is bounded and nobody learns of another.

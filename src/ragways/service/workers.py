@@ -138,8 +138,8 @@ class WorkerPool:
         finally:
             self._slots.release()
             call = FinishedCall(operation, arguments, began, time.perf_counter() - started, value, raised)
-            for tell in self.on_end:
-                tell(call)
+            for report in self.on_end:
+                report(call)
 
     @contextmanager
     def _queued(self) -> Iterator[None]:

@@ -49,7 +49,7 @@ class QuestionSetInfo(BaseModel):
 
 
 class QuestionSets(BaseModel):
-    """The sets of a collection; `feedback` is made of what people said of answers."""
+    """The sets of a collection; `feedback` is made of verdicts on answers."""
 
     sets: list[QuestionSetInfo]
 

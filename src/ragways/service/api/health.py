@@ -17,7 +17,7 @@ from ragways.service.metrics import CONTENT_TYPE
 
 router = APIRouter(include_in_schema=False)
 FRESH = 1.0
-"""Seconds for which a look at the server is good: however often it is asked, it works no more than that."""
+"""Seconds for which the state of the server is not looked at again."""
 
 
 @router.get("/healthz")
@@ -50,7 +50,7 @@ def _writable(service: Service) -> bool:
 
 @router.get("/metrics")
 async def metrics(request: Request, who: Annotated[Caller, Depends(caller("admin"))]) -> Response:
-    """For Prometheus. They tell of the whole server: where there are keys, they are for admins of the tenant main."""
+    """Figures of the whole server, for Prometheus: where there are keys, for admins of the tenant main."""
     if who.tenant != MAIN:
-        raise Forbidden("the figures tell of the whole server", f"use a key of the tenant {MAIN}")
+        raise Forbidden("the figures are of the whole server", f"use a key of the tenant {MAIN}")
     return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE)

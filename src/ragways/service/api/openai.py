@@ -228,7 +228,7 @@ async def chat(request: Request, body: ChatRequest) -> Response:
     if not body.stream:
         return JSONResponse(await completion.whole())
     events = happening(completion.work)
-    # What is refused at once has its status; after that a stream has begun, and only an event can tell.
+    # What is refused at once has its status; after that, the stream has begun and an error is an event.
     first = await anext(events)
     return event_response(completion.chunks(first, events))
 
