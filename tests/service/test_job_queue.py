@@ -37,7 +37,7 @@ class OneAtATime(Jobs):
         self.order: list[str] = []
         self.go_on = asyncio.Semaphore(0)
 
-    async def _child(self, running: Any, collection: Collection, held: Held) -> None:
+    async def run_process(self, running: Any, collection: Collection, held: Held) -> None:
         self.order.append(f"{collection.tenant}/{collection.name}")
         await self.go_on.acquire()
         running.result = {}
@@ -72,7 +72,7 @@ async def released(jobs: OneAtATime, id: str) -> AsyncIterator[tuple[str, Any] |
     async for event in jobs.events(id, quiet=0.01):
         jobs.go_on.release()
         yield event
-    while any(jobs.get(one).state != "done" for one in list(jobs._running)):
+    while any(jobs.get(one).state != "done" for one in list(jobs.running)):
         jobs.go_on.release()
         await asyncio.sleep(0.001)
 
@@ -108,13 +108,12 @@ async def test_a_slow_watcher_misses_progress_and_never_the_end(tmp_path: Path):
     events = jobs.events(job.id, quiet=0.01)
     assert await anext(events) is None
     for number in range(1000):
-        jobs._take(jobs._running[job.id], {"stage": "reading", "done": number, "total": 1000, "note": ""})
+        jobs.progressed(jobs.running[job.id], {"stage": "reading", "done": number, "total": 1000, "note": ""})
     jobs.go_on.release()
     seen = [event async for event in events if event is not None]
     assert (seen[-1][0], seen[-1][1].state) == ("done", "done")
     assert seen[-1][1].progress["done"] == 999
     assert len(seen) <= 65
-    assert jobs._news == {}
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -202,7 +201,7 @@ async def test_a_job_that_is_ended_before_its_work_begins_costs_nothing(tmp_path
     caller = keys.caller(text)
     assert caller is not None
     job = jobs.add(caller, place.docs, "plan", PLAN, 4.0)
-    running = jobs._running[job.id]
+    running = jobs.running[job.id]
     await until(lambda: running.child is not None)  # only just started: Python itself takes longer to load
     assert (await jobs.cancel(job.id)).state == "cancelled"
     assert running.call is None
@@ -248,7 +247,7 @@ async def test_while_a_collection_goes_nothing_begins_in_it(tmp_path: Path):
     running, waiting = (jobs.add(LOCAL, place.docs, "index", PLAN, None) for _ in range(2))
     await anext(jobs.events(waiting.id, quiet=0.01))
     going = asyncio.create_task(delete(access(place, jobs, place.docs)))
-    await until(lambda: jobs._running[running.id].wanted is not None)
+    await until(lambda: jobs.running[running.id].wanted is not None)
     with pytest.raises(NotFound):
         jobs.add(LOCAL, place.docs, "index", PLAN, None)
     going.cancel()  # who asked for it hangs up
@@ -256,7 +255,7 @@ async def test_while_a_collection_goes_nothing_begins_in_it(tmp_path: Path):
         jobs.go_on.release()
     await until(lambda: not place.docs.folder.exists())
     assert jobs.order == ["main/docs"]
-    assert jobs._running == {}
+    assert jobs.running == {}
     assert place.state.db.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
 
 
@@ -270,7 +269,7 @@ async def test_a_job_ends_well_while_another_process_writes(tmp_path: Path, monk
     await anext(jobs.events(job.id, quiet=0.01))
     with closing(sqlite3.connect(place.state.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        jobs._take(jobs._running[job.id], {"stage": "reading", "done": 1, "total": 2, "note": ""})
+        jobs.progressed(jobs.running[job.id], {"stage": "reading", "done": 1, "total": 2, "note": ""})
         jobs.go_on.release()
         await asyncio.sleep(0.05)
         assert jobs.get(job.id).state == "running"

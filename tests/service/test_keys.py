@@ -189,12 +189,3 @@ def test_one_who_has_a_whole_ipv6_network_has_one_count(clock: Clock):
     with pytest.raises(TooMany):
         failed.check("2001:db8::ffff", "guess")
     failed.check("2001:db8:0:1::1", "guess")
-
-
-def test_the_memory_of_wrong_keys_is_bounded(clock: Clock):
-    failed = FailedKeys(clock)
-    for number in range(10_000):
-        failed.wrong(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
-        failed.right(str(number))
-    assert len(failed._failed) <= 4096
-    assert len(failed._right) <= 4096

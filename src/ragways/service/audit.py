@@ -67,7 +67,7 @@ class Audit:
                 self._put_aside()
                 file, place = files.enter_context(self._open()), 0
             at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
-            text, hash = _sealed({"number": number + 1, "at": at, **row}, hash)
+            text, hash = chained_line({"number": number + 1, "at": at, **row}, hash)
             db.execute("REPLACE INTO audit VALUES (1, ?, ?, ?, ?)", (number + 1, hash, place, text))
             files.callback(os.pwrite, file.fileno(), text, place)  # after the commit
 
@@ -91,7 +91,7 @@ class Audit:
             if hash or not dropped:
                 if line.get("number") != number + 1:
                     found.append(f"line {at}: {line.get('number')} follows {number}")
-                elif _sealed(line, hash)[1] != sealed:
+                elif chained_line(line, hash)[1] != sealed:
                     found.append(f"line {at} was changed, or the one before it")
             number, hash = line.get("number", 0), sealed
         last, newest, _, _ = self._last()
@@ -120,7 +120,7 @@ class Audit:
         return [path for path in paths if path.exists()]
 
 
-def _sealed(row: dict[str, Any], before: str) -> tuple[bytes, str]:
+def chained_line(row: dict[str, Any], before: str) -> tuple[bytes, str]:
     """The line with its hash at the end, and the hash."""
     text = json.dumps(row, separators=(",", ":"))
     hash = hashlib.sha256(f"{before}{text}".encode()).hexdigest()

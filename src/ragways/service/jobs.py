@@ -26,7 +26,7 @@ from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.service.child import ChildLost, ChildProcess, PendingCall
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
-from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, from_ragways
+from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, as_service
 from ragways.service.keys import Caller, Keys
 from ragways.service.ledger import Held, Ledger
 from ragways.service.state import State
@@ -138,8 +138,9 @@ class Jobs:
         self._uploads = uploads
         self._ledger = ledger
         self._keys = keys
-        self._running: dict[str, RunningJob] = {}
-        self._turns: dict[str, int] = {}
+        self.running: dict[str, RunningJob] = {}
+        """By the ids of jobs."""
+        self._turns: dict[str, int] = {}  # of each tenant, when it had its last turn
         self._news: dict[str, asyncio.Event] = {}
         self._stopping = False
         state.tables(TABLE)
@@ -154,9 +155,9 @@ class Jobs:
     async def stop(self) -> None:
         """Have every process end; its job goes on at the next start."""
         self._stopping = True
-        for running in self._running.values():
+        for running in self.running.values():
             running.wanted = running.wanted or "waiting"
-        await self._end_early(list(self._running.values()))
+        await self._end_early(list(self.running.values()))
 
     async def _end_early(self, some: list[RunningJob]) -> None:
         tasks = [running.task for running in some if running.task is not None]
@@ -196,7 +197,7 @@ class Jobs:
         row = self._state.db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
         if row is None:
             raise NotFound("job")
-        job, running = _job(row), self._running.get(id)
+        job, running = _job(row), self.running.get(id)
         return job if running is None or not running.stages else replace(job, progress=running.progress)
 
     def seen(self, caller: Caller, id: str) -> tuple[Job, Collection]:
@@ -217,7 +218,7 @@ class Jobs:
         """End a job, and wait until it has ended. One that waits never starts."""
         if self.get(id).state in ENDED:
             raise Conflict("this job has ended already", "start another")
-        running = self._running.get(id)
+        running = self.running.get(id)
         if running is None:
             self._state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (_now(), id))
             self._tell(id)
@@ -247,7 +248,7 @@ class Jobs:
         """End and delete the jobs of a collection whose row is gone, so that none is added meanwhile."""
         waiting = "UPDATE jobs SET state = 'cancelled', ended = ? WHERE collection = ? AND state = 'waiting'"
         self._state.db.execute(waiting, (_now(), collection.id))  # first, or one starts as another ends
-        for running in list(self._running.values()):
+        for running in list(self.running.values()):
             if running.job.collection == collection.id:
                 with suppress(Conflict):  # it has ended by itself
                     await self.cancel(running.job.id)
@@ -286,20 +287,20 @@ class Jobs:
 
     def _next(self) -> None:
         """Start what may start now."""
-        while not self._stopping and len(self._running) < self._config.jobs and (job := self._pick()) is not None:
+        while not self._stopping and len(self.running) < self._config.jobs and (job := self._pick()) is not None:
             try:
                 self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (_now(), job.id))
             except sqlite3.OperationalError:  # another process writes; nobody else would come back to it
                 asyncio.get_running_loop().call_later(_PAUSE, self._next)
                 return
             self._turns[job.tenant] = max(self._turns.values(), default=0) + 1
-            running = self._running[job.id] = RunningJob(self.get(job.id))
+            running = self.running[job.id] = RunningJob(self.get(job.id))
             running.task = asyncio.create_task(self._run(running))
 
     def _pick(self) -> Job | None:
         query = f"SELECT {_COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
-        busy = {running.job.collection for running in self._running.values()}
-        at_work = Counter(running.job.tenant for running in self._running.values())
+        busy = {running.job.collection for running in self.running.values()}
+        at_work = Counter(running.job.tenant for running in self.running.values())
         waiting = [job for job in map(_job, self._state.db.execute(query).fetchall()) if job.collection not in busy]
         return min(waiting, key=lambda job: (at_work[job.tenant], self._turns.get(job.tenant, 0)), default=None)
 
@@ -308,11 +309,9 @@ class Jobs:
         try:
             try:
                 await self._work(running)
-            except ServiceError as raised:
-                error = raised
-            except RagwaysError as raised:
+            except (ServiceError, RagwaysError) as raised:
                 done = isinstance(raised, StoreBusy) and running.result is not None
-                error = None if done else from_ragways(raised)
+                error = None if done else as_service(raised)
             except Exception:
                 _LOG.exception("a job of kind %s failed", job.kind)
                 error = ServiceError(500, "internal", "something went wrong inside", "resume it")
@@ -320,7 +319,7 @@ class Jobs:
         except Exception:
             _LOG.exception("how a job of kind %s ended could not be written", job.kind)
         finally:
-            self._running.pop(job.id, None)
+            self.running.pop(job.id, None)
             self._tell(job.id)
             self._next()
 
@@ -333,7 +332,7 @@ class Jobs:
         budget = self._ledger.account(job.by).left if job.budget is None else job.budget
         try:
             with self._ledger.hold(job.by, budget) as held:
-                await self._child(running, collection, held)
+                await self.run_process(running, collection, held)
         finally:
             if job.kind == "index":
                 await _patiently(lambda: self._look_again(running, collection))
@@ -349,7 +348,7 @@ class Jobs:
                 return each
         raise NotFound("collection")
 
-    async def _child(self, running: RunningJob, collection: Collection, held: Held) -> None:
+    async def run_process(self, running: RunningJob, collection: Collection, held: Held) -> None:
         """Have a process do it, pass on its progress, and wait for its end."""
         held.settle(0.0)  # until the work begins, nothing can be spent
         job = running.job
@@ -362,9 +361,9 @@ class Jobs:
         child = running.child = await ChildProcess.start(self._config.settings, "job")
         try:
             await child.started.wait()
-            if running.wanted is None:
+            if running.wanted is None and child.alive:
                 held.actual = None
-                running.call = child.begin(message, lambda _, stage: self._take(running, stage), held)
+                running.call = child.begin(message, lambda _, stage: self.progressed(running, stage), held)
                 running.result = await running.call.done
         except asyncio.CancelledError:
             if running.call is None or not running.call.done.cancelled():
@@ -375,7 +374,7 @@ class Jobs:
             child.kill()
             await child.ended
 
-    def _take(self, running: RunningJob, stage: dict[str, Any]) -> None:
+    def progressed(self, running: RunningJob, stage: dict[str, Any]) -> None:
         """Progress of a job."""
         running.stages[stage["stage"]] = stage
         self._tell(running.job.id)

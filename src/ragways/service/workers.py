@@ -216,7 +216,8 @@ class WorkerPool:
         """End every worker; what is under way is cancelled."""
         self._closing = True
         for worker in self._workers:
-            worker.writer.write_eof()  # it reports what was spent, and ends
+            with suppress(OSError, RuntimeError):  # it has ended already
+                worker.writer.write_eof()  # it reports what was spent, and ends
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=children.GRACE)
         for worker in self._workers:

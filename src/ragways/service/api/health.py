@@ -32,13 +32,13 @@ async def ready(request: Request) -> Response:
     service, now = service_of(request), asyncio.get_running_loop().time()
     seen: tuple[float, dict[str, bool]] | None = getattr(request.app.state, "readiness", None)
     if seen is None or now - seen[0] > FRESH:
-        seen = now, {"state": _writable(service), "workers": service.workers.answers}
+        seen = now, {"state": writable(service), "workers": service.workers.answers}
         request.app.state.readiness = seen
     good = all(seen[1].values())
     return JSONResponse({"ready": good, **seen[1]}, 200 if good else 503, {} if good else {"Retry-After": "1"})
 
 
-def _writable(service: Service) -> bool:
+def writable(service: Service) -> bool:
     try:
         service.state.tables("CREATE TABLE IF NOT EXISTS readiness(id INTEGER PRIMARY KEY, looks INTEGER NOT NULL)")
         with service.state.transaction() as db:

@@ -257,9 +257,8 @@ class ChatCompletion:
 
     async def whole(self) -> dict[str, Any]:
         """The answer at once."""
-        text = _Text()
-        result = await self.work(text.on_event)
-        message = {"role": "assistant", "content": text.whole, "refusal": None, "ragways": _ragways(result)}
+        result = await self.work(lambda *_: None)
+        message = {"role": "assistant", "content": result["answer"], "refusal": None, "ragways": _ragways(result)}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(result)}
 
@@ -267,14 +266,17 @@ class ChatCompletion:
         self, first: tuple[str, Any], events: AsyncGenerator[tuple[str, Any], None]
     ) -> AsyncGenerator[bytes, None]:
         """The answer as it is written, in server-sent events; the last says [DONE]."""
-        text = _Text()
+        written = False
         try:
             yield self._chunk({"role": "assistant", "content": ""})
             event: tuple[str, Any] | None = first
             while event is not None:
                 name, data = event
                 if name == "text":
-                    yield self._chunk({"content": text.piece(data["text"], restart=data["restart"])})
+                    # What was sent cannot be taken back: the stream says where it begins anew.
+                    anew = _ANEW if data["restart"] and written else ""
+                    written |= bool(data["text"])
+                    yield self._chunk({"content": anew + data["text"]})
                 elif name == "result":
                     yield self._chunk({}, finish="stop", ragways=_ragways(data))
                     if self._body.stream_options and self._body.stream_options.include_usage:
@@ -293,24 +295,6 @@ class ChatCompletion:
     def _chunk(self, delta: dict[str, Any], finish: str | None = None, **more: object) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return _data({**self._head, "object": "chat.completion.chunk", "choices": [choice], **more})
-
-
-class _Text:
-    """An answer's text from its pieces. What was sent cannot be taken back: a stream says where it begins anew."""
-
-    def __init__(self) -> None:
-        self.whole = ""
-        self._sent = ""
-
-    def on_event(self, name: str, data: Any) -> None:  # noqa: ANN401 - JSON
-        if name == "text":
-            self.piece(data["text"], restart=data["restart"])
-
-    def piece(self, text: str, *, restart: bool) -> str:
-        self.whole = text if restart else self.whole + text
-        piece = text if not restart or not self._sent else _ANEW + text
-        self._sent += piece
-        return piece
 
 
 def _ragways(result: dict[str, Any]) -> dict[str, Any]:
