@@ -61,24 +61,6 @@ def test_names_that_could_be_misread_are_refused(tmp_path: Path, name: str):
     assert [path.name for path in (tmp_path / "collections").iterdir()] == []
 
 
-def test_a_name_is_taken_once_and_leaves_no_folder_behind(tmp_path: Path):
-    collections = opened(tmp_path)
-    collections.create("main", "docs")
-    with pytest.raises(Conflict):
-        collections.create("main", "docs")
-    assert len(list((tmp_path / "collections").iterdir())) == 1
-
-
-def test_refresh_tells_what_the_index_holds(tmp_path: Path):
-    collections = opened(tmp_path)
-    empty = collections.create("main", "docs")
-    assert (empty.documents, empty.generation, empty.trouble) == (0, 0, "")
-    indexed(empty.index)
-    held = collections.refresh(empty)
-    assert (held.documents, held.chunks, held.layers, held.generation) == (1, 1, ("words",), 1)
-    assert collections.find("main", "docs") == held
-
-
 def test_a_given_index_is_read_only_and_named_by_its_folder(tmp_path: Path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

@@ -90,18 +90,6 @@ def test_each_removed_document_is_reported(tmp_path: Path):
     assert report.erased is False
 
 
-def test_erased_is_claimed_only_of_what_could_be_looked_for(tmp_path: Path):
-    texts = {"light.txt": LIGHT, "short.txt": "Too short.", "tiny.txt": "tiny", "stay.txt": "Stays."}
-    kept = Kept(tmp_path / "docs", texts)
-    report = kept.removed("light.txt", "short.txt")
-    assert report is not None
-    assert [(one.looked_for, one.erased) for one in report.documents] == [(1, True), (1, True)]
-    assert report.erased is True
-    report = kept.removed("tiny.txt")
-    assert report is not None
-    assert report.erased is None
-
-
 def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path):
     """While the server has its database open, as it has when a job runs."""
     umlaut = "Der Wärter der Insel zählte die Möwen im Frühling des Jahres 1871 noch jeden Morgen."
@@ -207,15 +195,6 @@ def test_a_reader_of_the_index_is_waited_for(tmp_path: Path, monkeypatch: pytest
 
     report = asyncio.run(ended_meanwhile())
     assert [each and (each.in_use, each.erased) for each in (found, report)] == [(True, False), (False, True)]
-
-
-def test_what_was_too_much_is_reported_and_counts_as_not_erased(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    texts = {f"{n}.txt": f"The keeper number {n} wrote this line into the book of the island." for n in range(4)}
-    kept = Kept(tmp_path / "docs", texts)
-    monkeypatch.setattr(erasure, "MOST_DOCUMENTS", 2)
-    report = kept.removed("0.txt", "1.txt", "2.txt")
-    assert report is not None
-    assert (len(report.documents), report.not_looked_at, report.erased) == (2, 1, False)
 
 
 def test_an_erasure_that_was_killed_is_ended_by_the_next_run(tmp_path: Path):

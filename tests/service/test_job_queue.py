@@ -17,7 +17,7 @@ from ragways.service.api.collections import delete
 from ragways.service.auth import Access
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig, config_of
-from ragways.service.errors import Conflict, NotFound, OverBudget, TooMany
+from ragways.service.errors import NotFound, OverBudget, TooMany
 from ragways.service.jobs import Jobs
 from ragways.service.keys import LOCAL, Caller, Keys
 from ragways.service.ledger import Held, Ledger
@@ -224,20 +224,6 @@ def access(place: Place, jobs: Jobs, collection: Collection, collections: Collec
         audit=SimpleNamespace(note=lambda *_, **__: None),
     )
     return Access(service, LOCAL, collection)  # type: ignore[arg-type]
-
-
-@awaited
-async def test_an_index_that_is_only_read_keeps_its_jobs_when_its_deletion_is_refused(tmp_path: Path):
-    place = Place(tmp_path / "data")
-    (tmp_path / "given").mkdir()
-    collections = Collections(place.state, place.data, [tmp_path / "given"])
-    given = collections.find("main", "given")
-    assert given is not None
-    jobs = OneAtATime(place, jobs=0)
-    job = jobs.add(LOCAL, given, "evaluate", {}, None)
-    with pytest.raises(Conflict, match="only read"):
-        await delete(access(place, jobs, given, collections))
-    assert jobs.get(job.id).state == "waiting"
 
 
 @awaited

@@ -28,16 +28,6 @@ def opened(path: Path, budget: float | None = 1.0) -> tuple[Ledger, Caller]:
     return Ledger(state), caller
 
 
-def test_what_is_held_is_settled_with_what_it_cost(tmp_path: Path):
-    ledger, caller = opened(tmp_path)
-    with ledger.hold(caller.key, 0.4) as held:
-        assert held.usd == 0.4
-        assert ledger.account(caller.key).held == 0.4
-        held.settle(0.25)
-    account = ledger.account(caller.key)
-    assert (account.spent, account.held, account.left) == (0.25, 0.0, 0.75)
-
-
 def test_a_request_that_names_no_budget_gets_a_small_one_where_its_key_has_one(tmp_path: Path):
     ledger, caller = opened(tmp_path, budget=0.15)
     with ledger.hold(caller.key) as held:

@@ -89,7 +89,6 @@ class RunningJob:
     wanted: JobState | None = None
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     result: dict[str, Any] | None = None
-    written: float = 0.0
     task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
@@ -378,12 +377,6 @@ class Jobs:
         """Progress of a job."""
         running.stages[stage["stage"]] = stage
         self._tell(running.job.id)
-        now = asyncio.get_running_loop().time()
-        if now - running.written >= 1.0:
-            running.written = now
-            with suppress(sqlite3.OperationalError):  # another process writes; there will be more to write
-                query = "UPDATE jobs SET progress = ? WHERE id = ?"
-                self._state.db.execute(query, (json.dumps(running.progress), running.job.id))
 
     async def _end(self, running: RunningJob, error: ServiceError | None) -> None:
         """Write how a job ended."""

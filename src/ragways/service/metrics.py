@@ -55,11 +55,11 @@ class Metrics:
         Gauge("ragways_build_info", "Always 1.", ["version"], registry=registry).labels(__version__).set(1)
 
     def watch(self, name: str, about: str, value: Callable[[], float]) -> None:
-        """A figure that is looked up whenever somebody asks."""
+        """A figure that is read with every request for the metrics."""
         Gauge(name, about, registry=self.registry).set_function(value)
 
     def watch_states(self, name: str, about: str, states: Callable[[], Mapping[str, float]]) -> None:
-        """Figures by state, looked up whenever somebody asks."""
+        """Figures by state, read with every request for the metrics."""
         self.registry.register(_States(name, about, states))
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
