@@ -10,6 +10,7 @@ What a list of collections shows is in the server's own database, and brought up
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -38,6 +39,7 @@ MOST = 1000
 """Collections of a tenant."""
 _MARK_TEXT = "This folder is a collection of ragways serve. It is deleted with its collection, and everything in it.\n"
 _GONE = ".deleted"
+_LOG = logging.getLogger("ragways.service")
 _TABLE = """
 CREATE TABLE IF NOT EXISTS collections (
     id TEXT PRIMARY KEY, tenant TEXT NOT NULL, name TEXT NOT NULL, managed INTEGER NOT NULL, place TEXT NOT NULL,
@@ -105,6 +107,7 @@ class Collections:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.tables(_TABLE)
         self._read = lru_cache(4096)(self._collection)  # paths take longer to make than a row to be found
+        self._marks: dict[str, object] = {}  # of given indexes, as they were when they were looked at
         self._clear_leftovers()
         self._register(indexes)
         for collection in self.all():
@@ -177,6 +180,18 @@ class Collections:
             db.execute(f"UPDATE collections SET {columns} WHERE id = ?", (*values, collection.id))  # noqa: S608 - ours
         return next(iter(self._select("id = ?", collection.id)), collection)  # unless it was deleted meanwhile
 
+    def follow(self) -> None:
+        """Look again at given indexes whose files were written since the last look."""
+        for each in self._select("NOT managed"):
+            file = each.index / FILE
+            marks = (_mark(file), _mark(file.with_name(f"{file.name}-wal")))
+            if self._marks.get(each.id) != marks:
+                try:
+                    self.refresh(each)
+                    self._marks[each.id] = marks
+                except (RagwaysError, sqlite3.Error) as error:  # it is tried again
+                    _LOG.warning("cannot look at %s: %s", each.name, error)
+
     # Folders
 
     def _is_ours(self, folder: Path) -> bool:
@@ -233,6 +248,15 @@ class Collections:
             created=created, documents=documents, chunks=chunks, layers=tuple(layers.split()), generation=generation,
             folder=folder, wanted=tuple(wanted.split()), trouble=trouble,
         )  # fmt: skip
+
+
+def _mark(file: Path) -> object:
+    """What changes whenever a file is written. An empty log is as good as none: readers make it too."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat.st_size else None
 
 
 def _look(index: Path, *, managed: bool) -> tuple[int, int, str, int, str]:

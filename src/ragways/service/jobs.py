@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.service.child import ChildLost, ChildProcess, PendingCall
@@ -34,6 +34,7 @@ from ragways.service.uploads import Uploads
 
 JobKind = Literal["index", "plan", "questions", "evaluate"]
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
+JOB_STATES: tuple[JobState, ...] = get_args(JobState)
 ENDED: frozenset[JobState] = frozenset({"done", "failed", "cancelled"})
 MOST_WAITING = 32
 """Jobs of a tenant that wait or run."""
@@ -212,6 +213,11 @@ class Jobs:
         query = "SELECT id FROM jobs WHERE tenant = ? AND collection = ? ORDER BY number DESC LIMIT ?"
         rows = self._state.db.execute(query, (collection.tenant, collection.id, limit)).fetchall()
         return [self.get(id) for (id,) in rows]
+
+    def count(self, state: str) -> int:
+        """How many jobs are in this state."""
+        count: int = self._state.db.execute("SELECT count(*) FROM jobs WHERE state = ?", (state,)).fetchone()[0]
+        return count
 
     async def cancel(self, id: str) -> Job:
         """End a job, and wait until it has ended. One that waits never starts."""

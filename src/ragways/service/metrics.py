@@ -7,8 +7,9 @@ so that their number is bounded and nobody learns of another.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -58,9 +59,11 @@ class Metrics:
         """A figure that is read with every request for the metrics."""
         Gauge(name, about, registry=self.registry).set_function(value)
 
-    def watch_states(self, name: str, about: str, states: Callable[[], Mapping[str, float]]) -> None:
+    def watch_states(self, name: str, about: str, states: Iterable[str], count: Callable[[str], float]) -> None:
         """Figures by state, read with every request for the metrics."""
-        self.registry.register(_States(name, about, states))
+        gauge = Gauge(name, about, ["state"], registry=self.registry)
+        for state in states:
+            gauge.labels(state).set_function(partial(count, state))
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """A request was answered; `route` is its template, empty where there is no such page."""
@@ -112,18 +115,3 @@ class Metrics:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-
-
-class _States:
-    """A gauge with a label `state`, whose values are looked up."""
-
-    def __init__(self, name: str, about: str, states: Callable[[], Mapping[str, float]]) -> None:
-        self._name, self._about, self._states = name, about, states
-
-    def collect(self) -> Any:  # noqa: ANN401 - an iterable of prometheus_client's own
-        from prometheus_client.core import GaugeMetricFamily
-
-        family = GaugeMetricFamily(self._name, self._about, labels=["state"])
-        for state, value in sorted(self._states().items()):
-            family.add_metric([state], value)
-        yield family

@@ -29,6 +29,8 @@ Seed = Annotated[int, Field(ge=0, lt=2**31, description="of every draw")]
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
+    budget: Budget = None
+
 
 class IndexJob(_Request):
     """Bring the index up to date with the files: read what is new or changed, remove what is gone."""
@@ -36,7 +38,6 @@ class IndexJob(_Request):
     kind: Literal["index"]
     layers: list[Name] | None = Field(None, max_length=20, description="unset: those that the collection wants")
     rebuild: bool = Field(False, description="start anew; what was paid for is kept")
-    budget: Budget = None
 
 
 class PlanJob(_Request):
@@ -44,7 +45,6 @@ class PlanJob(_Request):
 
     kind: Literal["plan"]
     layers: list[Name] | None = Field(None, max_length=20, description="unset: those that the collection wants")
-    budget: Budget = None
 
 
 class QuestionsJob(_Request):
@@ -56,7 +56,6 @@ class QuestionsJob(_Request):
     kinds: list[Name] = Field(default_factory=list, max_length=50, description="empty: all that the index allows")
     without_model: bool = Field(False, description="by templates, even where the server has a model")
     seed: Seed = 0
-    budget: Budget = None
 
 
 class EvaluateJob(_Request):
@@ -69,7 +68,6 @@ class EvaluateJob(_Request):
     limit: int | None = Field(None, ge=1, le=100_000, description="only the first so many questions")
     repeats: int = Field(1, ge=1, le=10, description="how often each question is asked")
     seed: Seed = 0
-    budget: Budget = None
 
 
 class ResumeRequest(_Request):
