@@ -32,8 +32,8 @@ class OneAtATime(Jobs):
 
     def __init__(self, place: Place, jobs: int = 1) -> None:
         config = ServiceConfig(place.data, Settings(), limits=place.limits, jobs=jobs)
-        self.keys, self.ledger = Keys(place.state), Ledger(place.state)
-        super().__init__(config, place.state, place.collections, place.uploads, self.ledger, self.keys)
+        ledger, keys = Ledger(place.state), Keys(place.state)
+        super().__init__(config, place.state, place.collections, place.uploads, ledger, keys)
         self.order: list[str] = []
         self.go_on = asyncio.Semaphore(0)
 

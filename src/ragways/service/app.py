@@ -125,7 +125,7 @@ def _measure(service: Service) -> None:
 
 
 async def _warm(service: Service) -> None:
-    """Open what is there while nobody waits for it yet."""
+    """Have workers open what is there before the first question comes."""
     ready = [each for each in service.collections.all() if each.generation and not each.trouble]
     await service.workers.warm(ready[:WARM])
 

@@ -4,7 +4,7 @@ Each line carries the hash of itself and of the line before it, so a line that w
 shows (`Audit.problems`). Names that clients choose are values of JSON in ASCII, cut to a length: no sign in them can
 end a line or begin another. Text of documents, questions and secrets of keys are never noted.
 
-The database keeps the last line and its place, and is written first. What a kill took from the file is written again
+The database has the last line and its place, and is written first. What a kill took from the file is written again
 with the next line, and processes that note at once write the same bytes to the same place.
 """
 
@@ -72,7 +72,7 @@ class Audit:
             files.callback(os.pwrite, file.fileno(), text, place)  # after the commit
 
     def lines(self) -> Iterator[dict[str, Any] | None]:
-        """Every line that is kept, oldest first; None for one that cannot be read."""
+        """Every stored line, oldest first; None for one that cannot be read."""
         for path in self._files():
             with path.open("rb") as stream:
                 for text in stream:

@@ -38,8 +38,8 @@ _ADDRESSES = 4096
 
 
 class FailedKeys:
-    """Wrong keys by address. Where there were too many, keys are not even looked at, but for those that were right
-    before: so nobody who shares an address with an attacker is locked out. Memory is bounded.
+    """Wrong keys by address. Where there were too many, only keys that were right before are checked: clients that
+    share an address with an attacker are not locked out. Memory is bounded.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -79,7 +79,7 @@ def _digest(key: str) -> bytes:
 
 
 def _network(address: str) -> str:
-    """An IPv4 address, or the /64 of an IPv6 one: whoever has one of those has all."""
+    """An IPv4 address, or the /64 of an IPv6 one, which has one owner."""
     try:
         ip = ip_address(address)
     except ValueError:

@@ -164,7 +164,7 @@ class Collections:
             shutil.rmtree(gone, ignore_errors=True)
 
     def withdraw(self, collection: Collection) -> None:
-        """Have nobody find a collection from now on; its folder is still there. Raises where it is only read."""
+        """Remove the row of a collection, so that it is not found; its folder stays. Raises where it is only read."""
         if not collection.managed:
             raise Conflict(
                 "this collection was given to the server and is only read", "start the server without its --index"

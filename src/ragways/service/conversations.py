@@ -1,6 +1,6 @@
 """Conversations: questions with their answers, stored so that the next question may refer to them.
 
-A conversation belongs to a collection and to the key that began it: nobody else sees it, not even of the same tenant.
+A conversation belongs to a collection and to the key that began it: no other key sees it, not even of the same tenant.
 Where there are too many, those not used for longest go; so do the oldest turns of a very long one. A turn remembers
 which documents its answer rests on, and goes when one of them is removed from the collection.
 """

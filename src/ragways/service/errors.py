@@ -237,7 +237,7 @@ _PLACES: tuple[tuple[type[RagwaysError], int, str] | tuple[type[RagwaysError], i
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Have an app answer every error in this shape; what nobody foresaw is the gate's."""
+    """Have an app answer every error in this shape; an unexpected one is left to the gate."""
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
 

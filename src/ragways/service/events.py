@@ -14,7 +14,7 @@ from ragways.service.child import OnEvent
 from ragways.service.errors import ServiceError, as_service
 
 QUIET = 15.0
-"""Seconds of silence after which a comment is sent, so that nobody between takes the connection for dead."""
+"""Seconds of silence after which a comment is sent, so that no proxy takes the connection for dead."""
 COMMENT = b": \n\n"
 
 

@@ -2,7 +2,7 @@
 
 In this order: an id; the host it is addressed to; headers that two servers could read differently; where it comes from;
 room in the server; the key; room for that key; its body, which must be small enough and come fast enough; its time.
-Replies get headers that make a browser careful. An error nobody foresaw becomes a sentence with the id.
+Replies get headers that make a browser careful. An unexpected error becomes a sentence with the id.
 """
 
 from __future__ import annotations

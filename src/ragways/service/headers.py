@@ -11,13 +11,13 @@ from ragways.service.errors import BadRequest, Forbidden, ServiceError
 
 Headers = list[tuple[bytes, bytes]]
 Head = dict[bytes, bytes]
-"""The headers of a request that may come once, and that the gate goes by."""
+"""The headers of a request that the gate reads; each may come once."""
 
 _ONCE = frozenset({b"host", b"content-length", b"transfer-encoding", b"content-encoding", b"authorization", b"origin",
                    b"sec-fetch-site", b"expect", b"access-control-request-method"})  # fmt: skip
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API = ("/api/", "/v1/", "/mcp")
-"""What paths begin with whose replies nobody may keep, and that need a key where there are keys."""
+"""Beginnings of paths whose replies are not cached, and that need a key where there are keys."""
 CSP = "default-src 'none'; frame-ancestors 'none'"
 """Of replies that set no policy of their own: a browser loads nothing for them, and no page shows them in a frame."""
 _SECURE: Headers = [
@@ -41,7 +41,7 @@ _PREFLIGHT: Headers = [
 
 
 def read_head(given: Iterable[tuple[bytes, bytes]], head: Head) -> None:
-    """Put those that the gate goes by into `head`, one after the other: what came before a fault is there."""
+    """Put those that the gate reads into `head`, one after the other: what came before a fault is there."""
     for name, value in given:
         if name in _ONCE:
             if name in head:

@@ -82,7 +82,7 @@ class Job:
 
 @dataclass
 class RunningJob:
-    """A job and its process. `wanted` is the state to end in, where somebody wants it to end early."""
+    """A job and its process. `wanted` is the state to end in, where it is to end early."""
 
     job: Job
     child: ChildProcess | None = None
@@ -120,36 +120,30 @@ class RunningJob:
         return {entry["path"]: entry["reason"] for name in ("skipped", "failed") for entry in result.get(name, ())}
 
 
+@dataclass
 class Jobs:
     """The queue and what runs. `start` and `stop` are called by the server."""
 
-    def __init__(
-        self,
-        config: ServiceConfig,
-        state: State,
-        collections: Collections,
-        uploads: Uploads,
-        ledger: Ledger,
-        keys: Keys,
-    ) -> None:
-        self._config = config
-        self._state = state
-        self._collections = collections
-        self._uploads = uploads
-        self._ledger = ledger
-        self._keys = keys
-        self.running: dict[str, RunningJob] = {}
-        """By the ids of jobs."""
+    config: ServiceConfig
+    state: State
+    collections: Collections
+    uploads: Uploads
+    ledger: Ledger
+    keys: Keys
+    running: dict[str, RunningJob] = field(default_factory=dict)
+    """By the ids of jobs."""
+
+    def __post_init__(self) -> None:
         self._turns: dict[str, int] = {}  # of each tenant, when it had its last turn
         self._news: dict[str, asyncio.Event] = {}
         self._stopping = False
-        state.tables(TABLE)
+        self.state.tables(TABLE)
 
     # The server's life
 
     async def start(self) -> None:
         """Go on with what the last server left."""
-        self._state.db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'running'")
+        self.state.db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'running'")
         self._next()
 
     async def stop(self) -> None:
@@ -176,7 +170,7 @@ class Jobs:
         self._collection(collection.id)  # it may have been deleted meanwhile
         self._admit(caller, collection.tenant, budget)
         id = secrets.token_hex(8)
-        self._state.db.execute(
+        self.state.db.execute(
             """INSERT INTO jobs (id, tenant, collection, kind, arguments, budget, state, created, caller)
             VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, ?)""",
             (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, _now(), _caller_row(caller)),
@@ -187,14 +181,14 @@ class Jobs:
     def _admit(self, caller: Caller, tenant: str, budget: float | None) -> None:
         """Raise where one more job is too many, or its key has nothing left to spend."""
         open_jobs = "SELECT count(*) FROM jobs WHERE tenant = ? AND state IN ('waiting', 'running')"
-        if self._state.db.execute(open_jobs, (tenant,)).fetchone()[0] >= MOST_WAITING:
+        if self.state.db.execute(open_jobs, (tenant,)).fetchone()[0] >= MOST_WAITING:
             raise TooMany(f"there are {MOST_WAITING} jobs under way", "wait for one to end", retry_after=10)
-        with self._ledger.hold(caller.key, budget) as held:
+        with self.ledger.hold(caller.key, budget) as held:
             held.settle(0.0)
 
     def get(self, id: str) -> Job:
-        """The job of this id, whoever's it is; NotFound where there is none."""
-        row = self._state.db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
+        """The job of this id, of any tenant; NotFound where there is none."""
+        row = self.state.db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
         if row is None:
             raise NotFound("job")
         job, running = _job(row), self.running.get(id)
@@ -202,7 +196,7 @@ class Jobs:
 
     def seen(self, caller: Caller, id: str) -> tuple[Job, Collection]:
         """A job that the caller may see, and its collection."""
-        visible = {collection.id: collection for collection in self._collections.visible(caller)}
+        visible = {collection.id: collection for collection in self.collections.visible(caller)}
         job = self.get(id)  # after it, so that what is not theirs takes the same steps as what is not there
         if job.collection not in visible:
             raise NotFound("job")
@@ -211,12 +205,12 @@ class Jobs:
     def of(self, collection: Collection, limit: int = 50) -> list[Job]:
         """The newest jobs of a collection, newest first."""
         query = "SELECT id FROM jobs WHERE tenant = ? AND collection = ? ORDER BY number DESC LIMIT ?"
-        rows = self._state.db.execute(query, (collection.tenant, collection.id, limit)).fetchall()
+        rows = self.state.db.execute(query, (collection.tenant, collection.id, limit)).fetchall()
         return [self.get(id) for (id,) in rows]
 
     def count(self, state: str) -> int:
         """How many jobs are in this state."""
-        count: int = self._state.db.execute("SELECT count(*) FROM jobs WHERE state = ?", (state,)).fetchone()[0]
+        count: int = self.state.db.execute("SELECT count(*) FROM jobs WHERE state = ?", (state,)).fetchone()[0]
         return count
 
     async def cancel(self, id: str) -> Job:
@@ -225,7 +219,7 @@ class Jobs:
             raise Conflict("this job has ended already", "start another")
         running = self.running.get(id)
         if running is None:
-            self._state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (_now(), id))
+            self.state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (_now(), id))
             self._tell(id)
         else:
             running.wanted = "cancelled"
@@ -241,7 +235,7 @@ class Jobs:
             raise Conflict(f"this job is {job.state}", "only a job that failed or was cancelled goes on")
         budget = job.budget if budget is None else budget
         self._admit(caller, job.tenant, budget)
-        self._state.db.execute(
+        self.state.db.execute(
             """UPDATE jobs SET state = 'waiting', error = NULL, result = NULL, ended = NULL, budget = ?, caller = ?
             WHERE id = ?""",
             (budget, _caller_row(caller), id),
@@ -252,12 +246,12 @@ class Jobs:
     async def drop(self, collection: Collection) -> None:
         """End and delete the jobs of a collection whose row is gone, so that none is added meanwhile."""
         waiting = "UPDATE jobs SET state = 'cancelled', ended = ? WHERE collection = ? AND state = 'waiting'"
-        self._state.db.execute(waiting, (_now(), collection.id))  # first, or one starts as another ends
+        self.state.db.execute(waiting, (_now(), collection.id))  # first, or one starts as another ends
         for running in list(self.running.values()):
             if running.job.collection == collection.id:
                 with suppress(Conflict):  # it has ended by itself
                     await self.cancel(running.job.id)
-        rows = self._state.db.execute("DELETE FROM jobs WHERE collection = ? RETURNING id", (collection.id,)).fetchall()
+        rows = self.state.db.execute("DELETE FROM jobs WHERE collection = ? RETURNING id", (collection.id,)).fetchall()
         for (id,) in rows:
             self._tell(id)
 
@@ -292,9 +286,9 @@ class Jobs:
 
     def _next(self) -> None:
         """Start what may start now."""
-        while not self._stopping and len(self.running) < self._config.jobs and (job := self._pick()) is not None:
+        while not self._stopping and len(self.running) < self.config.jobs and (job := self._pick()) is not None:
             try:
-                self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (_now(), job.id))
+                self.state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (_now(), job.id))
             except sqlite3.OperationalError:  # another process writes; nobody else would come back to it
                 asyncio.get_running_loop().call_later(_PAUSE, self._next)
                 return
@@ -306,7 +300,7 @@ class Jobs:
         query = f"SELECT {_COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
         busy = {running.job.collection for running in self.running.values()}
         at_work = Counter(running.job.tenant for running in self.running.values())
-        waiting = [job for job in map(_job, self._state.db.execute(query).fetchall()) if job.collection not in busy]
+        waiting = [job for job in map(_job, self.state.db.execute(query).fetchall()) if job.collection not in busy]
         return min(waiting, key=lambda job: (at_work[job.tenant], self._turns.get(job.tenant, 0)), default=None)
 
     async def _run(self, running: RunningJob) -> None:
@@ -332,11 +326,11 @@ class Jobs:
         """Do a job, on the money of its key."""
         job = running.job
         collection = self._collection(job.collection)
-        if job.by and not self._keys.alive(job.by):
+        if job.by and not self.keys.alive(job.by):
             raise Forbidden("the key of this job was revoked or has expired", "resume it with another key")
-        budget = self._ledger.account(job.by).left if job.budget is None else job.budget
+        budget = self.ledger.account(job.by).left if job.budget is None else job.budget
         try:
-            with self._ledger.hold(job.by, budget) as held:
+            with self.ledger.hold(job.by, budget) as held:
                 await self.run_process(running, collection, held)
         finally:
             if job.kind == "index":
@@ -344,11 +338,11 @@ class Jobs:
 
     async def _look_again(self, running: RunningJob, collection: Collection) -> None:
         """Note what the index has now, and what became of each file."""
-        collection = await asyncio.to_thread(self._collections.refresh, collection)
-        await self._uploads.indexed(collection, running.unread)
+        collection = await asyncio.to_thread(self.collections.refresh, collection)
+        await self.uploads.indexed(collection, running.unread)
 
     def _collection(self, id: str) -> Collection:
-        for each in self._collections.all():
+        for each in self.collections.all():
             if each.id == id:
                 return each
         raise NotFound("collection")
@@ -359,11 +353,11 @@ class Jobs:
         job = running.job
         arguments = {
             **{"id": job.id, "kind": job.kind, "arguments": job.arguments},
-            **{"index": str(collection.index), "folder": str(collection.folder), "state": str(self._state.path)},
+            **{"index": str(collection.index), "folder": str(collection.folder), "state": str(self.state.path)},
             "files": None if collection.files is None else str(collection.files),
         }
         message = {"operation": "job", "arguments": arguments, "tenant": job.tenant, "budget": held.usd}
-        child = running.child = await ChildProcess.start(self._config.settings, "job")
+        child = running.child = await ChildProcess.start(self.config.settings, "job")
         try:
             await child.started.wait()
             if running.wanted is None and child.alive:
@@ -400,7 +394,7 @@ class Jobs:
             None if result is None else {**result, "spent": running.spent},
             None if error is None else {"code": error.code, "message": error.message, "cure": error.cure},
         )
-        with self._state.transaction() as db:
+        with self.state.transaction() as db:
             db.execute(
                 """UPDATE jobs SET progress = coalesce(?, progress), result = coalesce(?, result),
                 error = coalesce(?, error), state = ?, ended = ? WHERE id = ?""",

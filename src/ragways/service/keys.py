@@ -1,4 +1,4 @@
-"""API keys: who somebody is, what they may do, with which collections, and what it may cost.
+"""API keys: whose they are, what they allow, with which collections, and what it may cost.
 
 A key is `rgw_<id>_<secret>`. The id names it in lists and logs; the secret is 32 random bytes, of which only a SHA-256
 is kept: a slow hash protects words that people choose, and nobody can go through 2**256 secrets. The database is read

@@ -1,4 +1,4 @@
-"""What is served by the Model Context Protocol, whoever serves it: tools, `ask` with any paradigm, articles.
+"""What is served by the Model Context Protocol: tools, `ask` with any paradigm, articles.
 
 `ProtocolAnswers` answers requests from an open index, as plain data. `protocol_server` speaks the protocol and has its
 requests answered by a function: in the same process (`ragways mcp`), or by a worker (`ragways serve`, at `/mcp`).

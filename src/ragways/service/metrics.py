@@ -1,7 +1,7 @@
 """Figures for Prometheus, at `/metrics`: requests, questions, tokens, money, workers, jobs, lag of the event loop.
 
 Labels are names of ours alone (routes as templates, paradigms, states): never a tenant, a collection, a key or a text,
-so that their number is bounded and nobody learns of another.
+so that their number is bounded and no tenant learns of another.
 """
 
 from __future__ import annotations

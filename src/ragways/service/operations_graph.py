@@ -144,10 +144,10 @@ def walk(index: Index, attachments: Sequence[Mapping[str, Any]], evidence: Seque
         stops = [stop for id in evidence if (stop := _piece_stop(index, id)) is not None]
     stops = [stop for stop in stops if stop["entities"]][:STOPS]
     ids = list(dict.fromkeys(id for stop in stops for id in stop["entities"]))[:WALKED]
-    kept = set(ids)
+    shown = set(ids)
     for number, stop in enumerate(stops, 1):
         stop["number"] = number
-        stop["entities"] = [id for id in stop["entities"] if id in kept]
+        stop["entities"] = [id for id in stop["entities"] if id in shown]
     return {
         "stops": stops,
         "stopped": stopped,

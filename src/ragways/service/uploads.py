@@ -41,7 +41,7 @@ TOTAL = 32 << 30
 """Bytes of all files of a collection."""
 _BLOCK = 1 << 20
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Kinds of characters that nobody sees, or that turn the text around them."""
+"""Kinds of characters that are invisible, or that turn the text around them."""
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "pyvenv.cfg", "index.sqlite", "ragways.toml"})
 """What an index run passes over, or takes for a mark of something that is no document."""
@@ -73,7 +73,7 @@ class UploadedFile:
 
 
 def check_path(path: str) -> str:
-    """The name of a file as it is kept, or an error where it could lead elsewhere or be misread."""
+    """The name of a file as it is stored, or an error where it could lead elsewhere or be misread."""
     path = unicodedata.normalize("NFC", path)
     parts = path.split("/")
     if wrong := _wrong(path, parts):
@@ -236,7 +236,7 @@ class Uploads:
         await asyncio.shield(self._remove(collection, files, name))
 
     async def _remove(self, collection: Collection, files: Path, name: str) -> None:
-        """Take a file from the folder and from the table; nobody may end this between the two."""
+        """Remove a file from the folder and from the table; this is not cancelled between the two."""
         async with self._turn:
             await asyncio.to_thread(_unlink, files, name)
             self._state.db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (collection.id, name))

@@ -41,7 +41,7 @@ _ALL = {**OPERATIONS, **GRAPH_OPERATIONS, "mcp": answer_request}
 
 
 class SharedEmbedder:
-    """One embedder for all indexes of a worker: whoever closes an index leaves it open."""
+    """One embedder for all indexes of a worker: it stays open when an index is closed."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

@@ -96,7 +96,7 @@ class WorkerPool:
             await self._start_worker()
 
     def _go_on(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Work that comes to its end whoever waits for it."""
+        """Work that comes to its end, also where its caller is cancelled."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -87,7 +87,7 @@ class FeedbackRequest(BaseModel):
 
 
 class FeedbackKept(BaseModel):
-    """The id under which it is kept: that of its question."""
+    """The id under which it is stored: that of its question."""
 
     id: str
 

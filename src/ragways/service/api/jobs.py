@@ -164,7 +164,7 @@ async def job(request: Request, who: Annotated[Caller, Depends(caller("read"))],
 
 @router.post("/jobs/{id}/cancel")
 async def cancel(request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str) -> JobInfo:
-    """End a job. What it has done is kept, and it can go on."""
+    """End a job. What it has done is not lost, and it can go on."""
     service = service_of(request)
     _, found = service.jobs.seen(who, id)
     ended = await service.jobs.cancel(id)

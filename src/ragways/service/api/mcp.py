@@ -1,4 +1,4 @@
-"""The Model Context Protocol at `/mcp/NAME` and, for whoever sees one collection, at `/mcp`: HTTP, without sessions.
+"""The Model Context Protocol at `/mcp/NAME` and, for a key that sees one collection, at `/mcp`: HTTP, without sessions.
 
 Requests are answered by workers, from the collection that the key may see, on the key's budget.
 """
