@@ -257,8 +257,15 @@ class ChatCompletion:
 
     async def whole(self) -> dict[str, Any]:
         """The answer at once."""
-        result = await self.work(lambda *_: None)
-        message = {"role": "assistant", "content": result["answer"], "refusal": None, "ragways": _ragways(result)}
+        pieces: list[str] = []
+
+        def on_event(name: str, data: Any) -> None:  # noqa: ANN401 - JSON
+            if name == "text":
+                pieces[:] = [*(() if data["restart"] else pieces), data["text"]]
+
+        result = await self.work(on_event)
+        text = "".join(pieces)
+        message = {"role": "assistant", "content": text, "refusal": None, "ragways": _ragways(result)}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(result)}
 
