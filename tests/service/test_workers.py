@@ -121,6 +121,20 @@ def test_a_worker_that_is_killed_is_replaced_and_what_it_had_under_way_is_done(s
     asyncio.run(killed())
 
 
+def test_a_stuck_worker_gets_no_new_questions(small: Settings, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.service.child.GRACE", 3.0)
+
+    async def stuck() -> None:
+        async with pool_of(small, 2, seconds=30.0) as (pool, collection):
+            await asyncio.to_thread(until, lambda: pool.alive == 2)
+            os.kill(pool.pids[0], signal.SIGSTOP)
+            await asyncio.sleep(4)
+            questions = [found(pool, collection, "Who built the harbour light?") for _ in range(6)]
+            assert all(await asyncio.gather(*questions))
+
+    asyncio.run(stuck())
+
+
 def test_an_error_of_a_worker_is_the_same_error_here(small: Settings):
     async def wrong() -> None:
         async with pool_of(small) as (pool, collection):
