@@ -31,7 +31,7 @@ from ragways.service.metrics import Metrics
 from ragways.service.protocol import bounded_protocol
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
-from ragways.service.workers import WorkerPool
+from ragways.service.work.workers import WorkerPool
 from ragways.settings import Settings
 
 LIMITS = {

@@ -27,9 +27,9 @@ from ragways.service.audit import FILE as AUDIT
 from ragways.service.audit import Audit
 from ragways.service.backup import MANIFEST, backup, restore
 from ragways.service.collections import Collections
-from ragways.service.job import ROOT
 from ragways.service.keys import LOCAL, Keys
 from ragways.service.state import FILE, State
+from ragways.service.work.job import ROOT
 from ragways.settings import Settings
 from ragways.store.place import VIEWS
 from tests.service.places import Place, awaited

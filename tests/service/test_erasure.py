@@ -16,12 +16,12 @@ from ragways.core.types import Document
 from ragways.index import erase as of_index
 from ragways.index.erase import SHARED, SHORTEST, TOO_SHORT, Erasure, SearchedStrings
 from ragways.index.open import Index
-from ragways.service import erasure
 from ragways.service.conversations import Conversations, RewrittenQuestion
-from ragways.service.erasure import UNERASED, erase, leaving
 from ragways.service.jobs import TABLE
 from ragways.service.keys import LOCAL
 from ragways.service.state import FILE, State
+from ragways.service.work import erasure
+from ragways.service.work.erasure import UNERASED, erase, leaving
 from ragways.store import database
 from ragways.store.store import number_of
 

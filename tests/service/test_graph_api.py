@@ -15,7 +15,7 @@ import pytest
 from ragways.core.errors import MissingLayer
 from ragways.index.open import Index
 from ragways.service.errors import from_ragways
-from ragways.service.operations_graph import EDGES, communities, entities, neighbourhood, overview, walk
+from ragways.service.work.operations_graph import EDGES, communities, entities, neighbourhood, overview, walk
 from ragways.settings import Settings
 from tests.apps.test_graph_map import known
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture

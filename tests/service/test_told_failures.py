@@ -15,8 +15,8 @@ from ragways.core.errors import RagwaysError, StoreFailed
 from ragways.index.build import build
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.service.errors import from_ragways
-from ragways.service.mcp import ProtocolAnswers, answer_request
-from ragways.service.operations import OPERATIONS, Work, hide_addresses
+from ragways.service.work.mcp import ProtocolAnswers, answer_request
+from ragways.service.work.operations import OPERATIONS, Work, hide_addresses
 from ragways.settings import Settings, read_settings
 from tests.fakes import write
 

@@ -24,7 +24,7 @@ from ragways.service.errors import ServiceError, error_data, error_of
 from ragways.service.keys import Keys
 from ragways.service.ledger import Account, Ledger
 from ragways.service.state import State
-from ragways.service.workers import WorkerPool
+from ragways.service.work.workers import WorkerPool
 from ragways.settings import Settings, read_settings
 from ragways.testing import LoopbackServer
 from tests.fakes import write
@@ -122,7 +122,7 @@ def test_a_worker_that_is_killed_is_replaced_and_what_it_had_under_way_is_done(s
 
 
 def test_a_stuck_worker_gets_no_new_questions(small: Settings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.service.child.GRACE", 3.0)
+    monkeypatch.setattr("ragways.service.work.child.GRACE", 3.0)
 
     async def stuck() -> None:
         async with pool_of(small, 2, seconds=30.0) as (pool, collection):
@@ -247,7 +247,7 @@ def test_who_leaves_a_stream_pays_what_was_spent_and_not_all_that_was_held(small
 def test_a_worker_that_is_stuck_when_its_client_left_is_killed_and_all_that_was_held_is_spent(
     small: Settings, held_back: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ragways.service.child.GRACE", 0.3)
+    monkeypatch.setattr("ragways.service.work.child.GRACE", 0.3)
     account = asyncio.run(left_again_and_again(with_model(small, held_back), lambda: held_back.count > 0, stuck=True))
     assert account.spent == 1.0
 

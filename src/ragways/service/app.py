@@ -41,7 +41,7 @@ from ragways.service.metrics import Metrics
 from ragways.service.state import FILE, State
 from ragways.service.telemetry import telemetry_of
 from ragways.service.uploads import Uploads
-from ragways.service.workers import WorkerPool
+from ragways.service.work.workers import WorkerPool
 
 AUDIT = "audit.jsonl"
 WARM = 8

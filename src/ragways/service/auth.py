@@ -17,7 +17,6 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from ragways.service.audit import Audit
-from ragways.service.child import OnEvent
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
 from ragways.service.conversations import Conversations
@@ -29,7 +28,8 @@ from ragways.service.metrics import Metrics
 from ragways.service.state import State
 from ragways.service.telemetry import Telemetry
 from ragways.service.uploads import Uploads
-from ragways.service.workers import WorkerPool
+from ragways.service.work.child import OnEvent
+from ragways.service.work.workers import WorkerPool
 
 TRIES = 10
 """Wrong keys that one address may send in a minute."""

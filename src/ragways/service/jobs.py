@@ -23,7 +23,6 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from ragways.core.errors import RagwaysError, StoreBusy
-from ragways.service.child import ChildLost, ChildProcess, PendingCall
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
 from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, as_service
@@ -31,6 +30,7 @@ from ragways.service.keys import Caller, Keys
 from ragways.service.ledger import Held, Ledger
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
+from ragways.service.work.child import ChildLost, ChildProcess, PendingCall
 
 JobKind = Literal["index", "plan", "questions", "evaluate"]
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]

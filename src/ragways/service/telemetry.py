@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragways import __version__
 from ragways.core.errors import MissingPart
-from ragways.service.workers import FinishedCall
+from ragways.service.work.workers import FinishedCall
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

@@ -13,11 +13,11 @@ from ragways import __version__
 from ragways.core.errors import UsageError
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
 from ragways.service.api.conversations import made_whole
+from ragways.service.api.events import event_response, streamed
 from ragways.service.auth import Access, Reading, caller, service_of
-from ragways.service.child import OnEvent
 from ragways.service.errors import ERRORS, NotFound, request_id
-from ragways.service.events import event_response, streamed
 from ragways.service.keys import Caller
+from ragways.service.work.child import OnEvent
 from ragways.store.where import LONGEST as LONGEST_FILTER
 from ragways.tasks.follow_up import TURNS, Turn
 

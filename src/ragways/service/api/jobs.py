@@ -10,10 +10,10 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragways.layers.table import check_layers
+from ragways.service.api.events import COMMENT, QUIET, event_response, sse
 from ragways.service.auth import Reading, Service, Writing, caller, service_of
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, Conflict, NotFound
-from ragways.service.events import COMMENT, QUIET, event_response, sse
 from ragways.service.jobs import Job, JobKind, JobState
 from ragways.service.keys import Caller
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from ragways.core.errors import RagwaysError
 from ragways.service.auth import Access, Service, caller, collection
 from ragways.service.errors import BadRequest, NotFound, ServiceError, as_service, reply
-from ragways.service.mcp import Data, protocol_server
+from ragways.service.work.mcp import Data, protocol_server
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

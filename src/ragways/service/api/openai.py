@@ -25,13 +25,13 @@ from ragways.core.text import clean
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
 from ragways.service.api.ask import ParadigmSettings, PerRequest, Style, Where
 from ragways.service.api.conversations import made_whole
+from ragways.service.api.events import COMMENT, event_response, happening
 from ragways.service.auth import Access, Service, caller, collection, service_of
-from ragways.service.child import OnEvent
 from ragways.service.collections import Collection
 from ragways.service.conversations import RewrittenQuestion
 from ragways.service.errors import BadRequest, NotFound, ServiceError, as_service, request_id
-from ragways.service.events import COMMENT, event_response, happening
 from ragways.service.keys import Caller
+from ragways.service.work.child import OnEvent
 from ragways.tasks.follow_up import Turn
 
 router = APIRouter(prefix="/v1", include_in_schema=False)

@@ -98,7 +98,7 @@ class ChildProcess:
         """
         ours, theirs = socket.socketpair()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "ragways.service.worker", str(theirs.fileno()), name),
+            *(sys.executable, "-P", "-m", "ragways.service.work.worker", str(theirs.fileno()), name),
             pass_fds=[theirs.fileno()],
             stdin=asyncio.subprocess.DEVNULL,
             env=plain_environment(),

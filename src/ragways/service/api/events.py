@@ -10,8 +10,8 @@ from typing import Any
 from fastapi.responses import StreamingResponse
 
 from ragways.core.errors import RagwaysError
-from ragways.service.child import OnEvent
 from ragways.service.errors import ServiceError, as_service
+from ragways.service.work.child import OnEvent
 
 QUIET = 15.0
 """Seconds of silence after which a comment is sent, so that no proxy takes the connection for dead."""

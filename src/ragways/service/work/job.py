@@ -53,7 +53,7 @@ async def _index(work: JobWork) -> dict[str, Any]:
     from ragways.assemble import recipe_of
     from ragways.index.build import build
     from ragways.layers.table import check_layers
-    from ragways.service.erasure import UNERASED, erase, leaving
+    from ragways.service.work.erasure import UNERASED, erase, leaving
 
     files, rebuild = _uploaded(work), bool(work.arguments.get("rebuild"))
     recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))

@@ -24,7 +24,7 @@ from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.corpus_view import view_of
 from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
 from ragways.service.errors import ServiceError, as_service, from_ragways
-from ragways.service.operations import Work, shown_data
+from ragways.service.work.operations import Work, shown_data
 from ragways.store.where import LONGEST as LONGEST_FILTER
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ragways.layers.graph.names import coarse, tokens
 from ragways.layers.protocols import Graph, GraphEntity, Triplet
 from ragways.pictures.graph_map import communities_of, graph_map
 from ragways.pictures.neighbourhood import QuotedSentence, connections, entity_quotes
-from ragways.service.operations import Operation, Work
+from ragways.service.work.operations import Operation, Work
 
 EDGES = 1500
 """Relations of one reply; each is quoted."""

@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragways.service import child as children
-from ragways.service.child import ChildLost, ChildProcess, Message, OnEvent, PendingCall
 from ragways.service.config import ServiceConfig
 from ragways.service.errors import Full, ServiceError
+from ragways.service.work import child as children
+from ragways.service.work.child import ChildLost, ChildProcess, Message, OnEvent, PendingCall
 
 if TYPE_CHECKING:
     from ragways.service.collections import Collection

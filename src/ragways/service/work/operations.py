@@ -20,15 +20,15 @@ from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
-from ragways.service.blocks import GrowingBlocks, stored_blocks, with_blocks
 from ragways.service.errors import error_of, from_ragways, without_paths
 from ragways.service.keys import redacted
+from ragways.service.work.blocks import GrowingBlocks, stored_blocks, with_blocks
 from ragways.store.store import number_of
 from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 
 DEEPEST = 6
 """Deeper spans are not emitted as they happen; the result has them all."""
-_LOG = logging.getLogger("ragways.service.worker")
+_LOG = logging.getLogger("ragways.service.work.worker")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>]*", re.ASCII | re.IGNORECASE)
 _NO_READER = "the reader cannot be opened"
 

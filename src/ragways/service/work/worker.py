@@ -25,18 +25,18 @@ from ragways.core.runtime import no_telemetry
 from ragways.core.trace import Budget, spending
 from ragways.models.client import replies_of
 from ragways.models.embed import Embedder
-from ragways.service.child import Message, packed, receive
 from ragways.service.errors import error_data
 from ragways.service.keys import MAIN
-from ragways.service.mcp import answer_request
-from ragways.service.operations import OPERATIONS, Work
-from ragways.service.operations_graph import GRAPH_OPERATIONS
+from ragways.service.work.child import Message, packed, receive
+from ragways.service.work.mcp import answer_request
+from ragways.service.work.operations import OPERATIONS, Work
+from ragways.service.work.operations_graph import GRAPH_OPERATIONS
 from ragways.settings import Settings
 
 OPEN_AT_ONCE = 16
 """Indexes kept open; the one not used for longest is closed."""
 BEAT = 1.0
-_LOG = logging.getLogger("ragways.service.worker")
+_LOG = logging.getLogger("ragways.service.work.worker")
 _ALL = {**OPERATIONS, **GRAPH_OPERATIONS, "mcp": answer_request}
 
 
@@ -152,7 +152,7 @@ class Worker:
         if operation == "forget":
             return await self._corpora.forget(message["folder"])
         if operation == "job":
-            from ragways.service.job import run_job
+            from ragways.service.work.job import run_job
 
             return await run_job(self._corpora.settings, arguments, emit)
         for last in (False, True):
