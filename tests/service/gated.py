@@ -21,15 +21,17 @@ from ragways.service.audit import Audit
 from ragways.service.auth import Service
 from ragways.service.collections import Collections
 from ragways.service.config import Limits, ServiceConfig
+from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
 from ragways.service.gate import Gate
 from ragways.service.jobs import Jobs
 from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger
+from ragways.service.metrics import Metrics
 from ragways.service.protocol import bounded_protocol
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
-from ragways.service.workers import WorkerPool
+from ragways.service.work.workers import WorkerPool
 from ragways.settings import Settings
 
 LIMITS = {
@@ -132,7 +134,8 @@ def small(folder: Path, *, host: str = "127.0.0.1", **given: Any) -> Small:
     service = Service(
         config=config, state=state, keys=keys, ledger=ledger, audit=Audit(state, folder / "audit.jsonl"),
         collections=collections, workers=WorkerPool(config), uploads=uploads,
-        jobs=Jobs(config, state, collections, uploads, ledger, keys), metrics=None,
+        jobs=Jobs(config, state, collections, uploads, ledger, keys), metrics=Metrics(),
+        conversations=Conversations(state),
     )  # fmt: skip
     app = FastAPI()
     made = Small(app, service)

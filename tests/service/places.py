@@ -37,6 +37,7 @@ class Place:
         assert self.docs.files is not None
         self.files = self.docs.files
         self.uploads = Uploads(self.state, self.limits, total)
+        self.uploads.mend(self.docs)
 
     async def put(self, path: str, *blocks: bytes) -> UploadedFile:
         async def sent() -> AsyncIterator[bytes]:

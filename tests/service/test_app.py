@@ -9,10 +9,8 @@ import pytest
 
 import ragways
 from ragways.core.errors import UsageError
-from ragways.service.app import look_again, make_app
-from ragways.service.collections import Collection, Collections
+from ragways.service.app import make_app
 from ragways.service.config import config_of
-from ragways.service.state import State
 from ragways.settings import read_settings
 from tests.fakes import write
 from tests.service.conftest import serving
@@ -57,37 +55,6 @@ def test_two_servers_do_not_work_on_one_folder(tmp_path: Path):
         make_app(config)
     first.state.service.state.close()
     first.state.alone.close()
-
-
-def test_a_given_index_is_looked_at_again_when_it_was_written_and_else_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    index, source = tmp_path / "given", write(tmp_path / "source", {"a.txt": "The tide rises twice a day."})
-    table = Collections(State(tmp_path / "data" / "service.sqlite"), tmp_path / "data", [index])
-    given, seen, looks = table.all(), dict[str, object](), list[str]()
-    refresh = table.refresh
-
-    def counted(one: Collection) -> Collection:
-        looks.append(one.name)
-        return refresh(one)
-
-    def held(looked: int) -> tuple[int, int, bool]:
-        """What the table tells after three looks, so many of which read the index."""
-        looks.clear()
-        for _ in range(3):
-            look_again(table, given, seen)
-        assert len(looks) == looked
-        [one] = table.all()
-        return one.generation, one.documents, bool(one.trouble)
-
-    monkeypatch.setattr(table, "refresh", counted)
-    assert held(1) == (0, 0, True)
-    ragways.build(source, index, layers=["words"])
-    assert held(1) == (1, 1, False)
-    write(source, {"b.txt": "The ferry carries the post."})
-    ragways.build(source, index, layers=["words"])
-    assert held(1) == (2, 2, False)
-    assert held(0) == (2, 2, False)
 
 
 def test_a_server_lists_what_a_given_index_holds_after_others_wrote_it(tmp_path: Path):

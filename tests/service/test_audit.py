@@ -64,12 +64,12 @@ def change(lines: list[bytes]) -> list[bytes]:
 
 def rehash(lines: list[bytes]) -> list[bytes]:
     """One who changes a line and makes its hash fit breaks the next."""
-    from ragways.service.audit import _sealed
+    from ragways.service.audit import chained_line
 
     first, second = json.loads(lines[0]), json.loads(lines[1])
     del second["hash"]
     second["action"] = "TWO"
-    return [lines[0], _sealed(second, first["hash"])[0], *lines[2:]]
+    return [lines[0], chained_line(second, first["hash"])[0], *lines[2:]]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import sqlite3
 import tarfile
 import threading
 from collections.abc import Callable
@@ -18,20 +17,19 @@ from typer.testing import CliRunner
 import ragways
 from ragways.apps.cli import full_app
 from ragways.assemble import recipe_of
-from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed, UsageError
+from ragways.core.errors import RagwaysError, StoreFailed, UsageError
 from ragways.index.build import build
 from ragways.index.check import check
 from ragways.index.recipe import Summary
 from ragways.index.views import published
 from ragways.index.writer import make_views
-from ragways.service import backup as module
 from ragways.service.audit import FILE as AUDIT
 from ragways.service.audit import Audit
 from ragways.service.backup import MANIFEST, backup, restore
 from ragways.service.collections import Collections
-from ragways.service.job import ROOT
 from ragways.service.keys import LOCAL, Keys
 from ragways.service.state import FILE, State
+from ragways.service.work.job import ROOT
 from ragways.settings import Settings
 from ragways.store.place import VIEWS
 from tests.service.places import Place, awaited
@@ -156,38 +154,6 @@ async def test_each_backup_taken_while_others_write_is_of_one_moment(tmp_path: P
             writer.join()
     assert not failed, failed
     assert len(seen) > 1
-
-
-def test_a_backup_is_of_the_moment_of_its_lock_and_others_write_while_it_copies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    place = Place(tmp_path / "old")
-    audit = Audit(place.state, place.data / AUDIT)
-    audit.note(LOCAL, "before")
-    place.state.db.execute("PRAGMA busy_timeout = 0")  # who would have to wait fails
-    moment, copied, calls = module._one_moment, module._Backup._copied, []
-
-    def looked_at(database: Path) -> Any:
-        if database.name == FILE:
-            calls.append("moment")
-            with pytest.raises(StoreBusy):  # the length of the log is taken already
-                audit.note(LOCAL, "between")
-        return moment(database)
-
-    def noted(self: module._Backup, seen: sqlite3.Connection) -> Path:
-        if seen.execute("SELECT 1 FROM sqlite_master WHERE name = 'audit'").fetchone():
-            calls.append("copy")
-            audit.note(LOCAL, "while it is copied")
-        return copied(self, seen)
-
-    monkeypatch.setattr(module, "_one_moment", looked_at)
-    monkeypatch.setattr(module._Backup, "_copied", noted)
-    backup(place.data, tmp_path / "all.tar")
-    assert calls == ["moment", "copy"]
-    restore(tmp_path / "all.tar", tmp_path / "new")
-    again = Audit(State(tmp_path / "new" / FILE), tmp_path / "new" / AUDIT)
-    assert again.problems() == []
-    assert [line and line["action"] for line in again.lines()] == ["before"]
 
 
 @awaited

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragways.core.markdown import tree
-from ragways.service.blocks import GrowingBlocks, stored_blocks, with_blocks
+from ragways.service.work.blocks import GrowingBlocks, stored_blocks, with_blocks
 from tests.service.conftest import RunningServer
 
 QUESTION = "Who designed the Pell Rock Lighthouse?"

@@ -119,7 +119,7 @@ async def fill(made: House, secret: Collection) -> None:
     write(secret.questions, {"setcanary.jsonl": json.dumps({"question": "setcanary?"}) + "\n"})
     figures = json.dumps({"paradigms": [], "questions": "runcanary", "asked": 1, "metrics": []})
     write(secret.runs / theirs["run"], {"figures.json": figures, "report.html": "<p>runcanary</p>"})
-    with made.service.ledger.hold(made.service.keys.caller(made.owner)) as held:  # type: ignore[arg-type]
+    with made.service.ledger.hold(made.theirs["key"]) as held:
         held.settle(COST)
 
 

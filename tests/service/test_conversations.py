@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,12 +48,11 @@ def test_a_follow_up_is_answered_as_the_whole_question_and_shown_as_such(demo_se
         assert reply.status_code == 404, "told before a stream begins"
 
 
-def access(key: str = "a", tenant: str = "main", collection: str = "c1") -> Any:
-    return SimpleNamespace(caller=Caller(key, tenant, frozenset({"read"})), collection=SimpleNamespace(id=collection))
+ALICE, BOB = (Caller(key, "main", frozenset({"read"})) for key in "ab")
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Conversations:
+def stored(tmp_path: Path) -> Conversations:
     return Conversations(State(tmp_path / "service.sqlite"))
 
 
@@ -62,58 +60,52 @@ def result(answer: str, *documents: str) -> dict[str, Any]:
     return {"answer": answer, "paradigm": "fused", "evidence": [{"document": each} for each in documents]}
 
 
-def test_a_conversation_is_seen_by_the_key_that_began_it_alone(kept: Conversations):
-    id = kept.start(access()).id
-    kept.add(access(), id, "Q?", RewrittenQuestion("Q?", ""), result("A"))
-    for other in (access(key="b"), access(tenant="other"), access(collection="c2")):
-        assert kept.of(other) == []
-        for use in (kept.find, kept.turns, kept.delete):
+def add(stored: Conversations, id: str, question: str, answer: str = "", *documents: str) -> None:
+    stored.add(id, question, RewrittenQuestion(question, ""), result(answer, *documents))
+
+
+def test_a_conversation_is_seen_by_the_key_that_began_it_alone(stored: Conversations):
+    id = stored.start(ALICE, "c1").id
+    add(stored, id, "Q?")
+    for who, collection in ((BOB, "c1"), (Caller("a", "other", ALICE.scopes), "c1"), (ALICE, "c2")):
+        assert stored.of(who, collection) == []
+        for use in (stored.find, stored.delete):
             with pytest.raises(NotFound):
-                use(other, id)
-        kept.add(other, id, "planted", RewrittenQuestion("planted", ""), result("planted"))
-    assert [turn.question for turn in kept.turns(access(), id)] == ["Q?"]
+                use(who, collection, id)
+    assert [turn.question for turn in stored.turns(id)] == ["Q?"]
+    stored.delete(ALICE, "c1", id)
+    add(stored, id, "too late")
+    assert stored.turns(id) == []
 
 
-def test_what_is_kept_is_bounded(kept: Conversations):
-    first, second = kept.start(access()).id, kept.start(access()).id
-    kept.add(access(), first, "used", RewrittenQuestion("used", ""), result("A" * 50_000))
+def test_what_is_stored_is_bounded(stored: Conversations):
+    first, second = stored.start(ALICE, "c1").id, stored.start(ALICE, "c1").id
+    add(stored, first, "used", "A" * 50_000)
+    assert len(stored.turns(first)[0].answer) == 20_000
     for _ in range(CONVERSATIONS - 1):
-        kept.start(access())
-    left = {each.id for each in kept.of(access())}
+        stored.start(ALICE, "c1")
+    left = {each.id for each in stored.of(ALICE, "c1")}
     assert len(left) == CONVERSATIONS
     assert first in left, "it was used after the second"
     assert second not in left
     for number in range(LONGEST + 5):
-        kept.add(access(), first, f"{number}", RewrittenQuestion("", ""), result(""))
-    turns = kept.turns(access(), first)
-    assert [turn.question for turn in turns] == [str(number) for number in range(5, LONGEST + 5)]
+        add(stored, first, f"{number}")
+    assert [turn.question for turn in stored.turns(first)] == [str(number) for number in range(5, LONGEST + 5)]
 
 
-def test_turns_of_an_earlier_version_are_there_without_the_way_of_their_answer(tmp_path: Path):
-    state = State(tmp_path / "service.sqlite")
-    kept = Conversations(state)
-    id = kept.start(access()).id
-    kept.add(access(), id, "old", RewrittenQuestion("old", ""), result("A"))
-    state.db.execute("ALTER TABLE turns DROP COLUMN answer_way")
-    state.close()
-    kept = Conversations(State(tmp_path / "service.sqlite"))
-    kept.add(access(), id, "new", RewrittenQuestion("new", ""), {**result("B"), "way": "model loopback"})
-    assert [(turn.answer, turn.answer_way) for turn in kept.turns(access(), id)] == [("A", ""), ("B", "model loopback")]
-
-
-def test_what_rests_on_a_removed_document_goes(kept: Conversations):
-    mine, other = kept.start(access()).id, kept.start(access(key="b")).id
-    kept.add(access(), mine, "one", RewrittenQuestion("one", ""), result("secret", "article:1", "article:2"))
-    kept.add(access(), mine, "two", RewrittenQuestion("two", ""), result("fine", "article:2"))
-    kept.add(access(key="b"), other, "three", RewrittenQuestion("three", ""), result("secret", "article:1"))
-    kept.forget_documents("c1", {"article:1"}, lambda text: False)
-    assert [turn.question for turn in kept.turns(access(), mine)] == ["two"]
-    assert kept.turns(access(key="b"), other) == []
-    kept.add(access(), mine, "What of the lamp?", RewrittenQuestion("", ""), result("the secret lamp", "article:2"))
-    kept.forget_documents("c1", set(), lambda text: "lamp" in text)
-    assert [turn.question for turn in kept.turns(access(), mine)] == ["two"]
-    assert {each.title for each in kept.of(access())} == {"one"}
-    kept.forget_documents("c1", set(), lambda text: text == "one")
-    assert {each.title for each in kept.of(access())} == {""}
-    kept.forget("c1")
-    assert kept.of(access()) == []
+def test_what_rests_on_a_removed_document_goes(stored: Conversations):
+    mine, other = stored.start(ALICE, "c1").id, stored.start(BOB, "c1").id
+    add(stored, mine, "one", "secret", "article:1", "article:2")
+    add(stored, mine, "two", "fine", "article:2")
+    add(stored, other, "three", "secret", "article:1")
+    stored.forget_documents("c1", {"article:2"}, lambda text: False)
+    assert [turn.question for turn in stored.turns(mine)] == ["two"]
+    assert stored.turns(other) == []
+    add(stored, mine, "What of the lamp?", "the secret lamp", "article:2")
+    stored.forget_documents("c1", {"article:2"}, lambda text: "lamp" in text)
+    assert [turn.question for turn in stored.turns(mine)] == ["two"]
+    assert {each.title for each in stored.of(ALICE, "c1")} == {"one"}
+    stored.forget_documents("c1", {"article:2"}, lambda text: text == "one")
+    assert {each.title for each in stored.of(ALICE, "c1")} == {""}
+    stored.forget("c1")
+    assert stored.of(ALICE, "c1") == []

@@ -1,6 +1,4 @@
-"""Erasing what was removed: what rests on it is cleaned, then all is searched; it is reported what says nothing, and
-where the search stopped.
-"""
+"""Erasing what was removed: what rests on it is deleted, then the files of the collection are searched."""
 
 from __future__ import annotations
 
@@ -8,8 +6,6 @@ import asyncio
 import json
 import random
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,13 +16,12 @@ from ragways.core.types import Document
 from ragways.index import erase as of_index
 from ragways.index.erase import SHARED, SHORTEST, TOO_SHORT, Erasure, SearchedStrings
 from ragways.index.open import Index
-from ragways.service import erasure
-from ragways.service.audit import Audit
 from ragways.service.conversations import Conversations, RewrittenQuestion
-from ragways.service.erasure import UNERASED, erase, leaving
-from ragways.service.job_table import TABLE
-from ragways.service.keys import LOCAL, Caller
+from ragways.service.jobs import TABLE
+from ragways.service.keys import LOCAL
 from ragways.service.state import FILE, State
+from ragways.service.work import erasure
+from ragways.service.work.erasure import UNERASED, erase, leaving
 from ragways.store import database
 from ragways.store.store import number_of
 
@@ -58,6 +53,7 @@ class Kept:
         self.files.mkdir(parents=True)
         for name, text in texts.items():
             (self.files / name).write_text(text)
+        state_of(self).close()
         self.build()
 
     def build(self, *, erase: bool = False) -> Erasure | None:
@@ -68,7 +64,8 @@ class Kept:
         for name in names:
             (self.files / name).unlink()
         before = leaving(self.folder, self.index, self.files)
-        return asyncio.run(erase(self.folder, self.index, before, self.state, self.build(erase=bool(before))))
+        of_index = self.build(erase=(self.folder / UNERASED).exists())
+        return of_index and asyncio.run(erase(self.folder, self.index, before, self.state, of_index))
 
 
 def test_each_removed_document_is_reported(tmp_path: Path):
@@ -93,18 +90,6 @@ def test_each_removed_document_is_reported(tmp_path: Path):
     assert report.erased is False
 
 
-def test_erased_is_claimed_only_of_what_could_be_looked_for(tmp_path: Path):
-    texts = {"light.txt": LIGHT, "short.txt": "Too short.", "tiny.txt": "tiny", "stay.txt": "Stays."}
-    kept = Kept(tmp_path / "docs", texts)
-    report = kept.removed("light.txt", "short.txt")
-    assert report is not None
-    assert [(one.looked_for, one.erased) for one in report.documents] == [(1, True), (1, True)]
-    assert report.erased is True
-    report = kept.removed("tiny.txt")
-    assert report is not None
-    assert report.erased is None
-
-
 def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path):
     """While the server has its database open, as it has when a job runs."""
     umlaut = "Der Wärter der Insel zählte die Möwen im Frühling des Jahres 1871 noch jeden Morgen."
@@ -113,20 +98,21 @@ def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path
     )
     number = number_of(Document("files/light.txt", "light", LIGHT, "text").id)
     state = state_of(kept)
-    conversations, mine, other = Conversations(state), access("docs"), access("others")
+    conversations = Conversations(state)
     state.tables(TABLE)
     for at, text in enumerate((LIGHT, umlaut, FERRY, "Nothing of note.")):
         write_job(state, "docs", f"j{at}", text)
-    for who in (mine, other):
-        id = conversations.start(who).id
+    for collection in ("docs", "others"):
+        id = conversations.start(LOCAL, collection).id
         for text in (LIGHT, f"They say: {umlaut}", "Too short.", FERRY):
             evidence = [{"document": f"article:{number}"}] if text == LIGHT else []
             asked = RewrittenQuestion(f"What of {text}", "")
-            conversations.add(who, id, f"Is it so: {text}", asked, {"answer": text * 90, "evidence": evidence})
+            conversations.add(id, f"Is it so: {text}", asked, {"answer": text * 90, "evidence": evidence})
+    ferry = f"article:{number_of(Document('files/ferry.txt', 'ferry', FERRY, 'text').id)}"
     lines = [
         {"question": "a", "provenance": {"evidence": [f"article:{number}:s0:p0:c0"]}},
         {"question": "b", "provenance": {"answer": f"So: {umlaut}", "evidence": []}},
-        {"question": "c", "provenance": {"answer": FERRY, "evidence": ["article:7:s0", "entity:x"]}},
+        {"question": "c", "provenance": {"answer": FERRY, "evidence": [f"{ferry}:s0", "entity:x"]}},
     ]
     (kept.folder / "feedback.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     report = kept.removed("light.txt", "gull.txt", "short.txt")
@@ -135,12 +121,12 @@ def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path
     assert report.erased is True
     left_lines = (kept.folder / "feedback.jsonl").read_text().splitlines()
     assert [json.loads(line)["question"] for line in left_lines] == ["c"]
-    (left,) = conversations.of(mine)
-    assert [turn.answer for turn in conversations.turns(mine, left.id)] == [FERRY * 90]
+    (left,) = conversations.of(LOCAL, "docs")
+    assert [turn.answer for turn in conversations.turns(left.id)] == [FERRY * 90]
     assert left.title == ""
-    assert len(conversations.turns(other, conversations.of(other)[0].id)) == 4
+    assert len(conversations.turns(conversations.of(LOCAL, "others")[0].id)) == 4
     assert [id for (id,) in state.db.execute("SELECT id FROM jobs ORDER BY id")] == ["j2", "j3"]
-    assert kept.state.with_name(f"{FILE}-wal").stat().st_size == 0
+    assert LIGHT.encode()[:40] not in kept.state.with_name(f"{FILE}-wal").read_bytes()
     state.db.execute("DELETE FROM turns WHERE conversation <> ?", (left.id,))
     state.db.execute("DELETE FROM conversations WHERE id <> ?", (left.id,))
     assert state.compact()
@@ -148,27 +134,6 @@ def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path
     data = kept.state.read_bytes()
     assert FERRY.encode() in data
     assert not [text for text in (LIGHT, umlaut, "Too short.") if text.encode()[:40] in data]
-
-
-def test_what_is_left_with_the_server_is_found(tmp_path: Path):
-    kept = Kept(tmp_path / "docs", {"light.txt": LIGHT, "ferry.txt": FERRY, "stay.txt": "Stays."})
-    state = state_of(kept)
-    state.tables("CREATE TABLE files (collection TEXT, reason TEXT)")
-    state.db.executemany("INSERT INTO files VALUES (?, ?)", [("docs", LIGHT), ("others", FERRY)])
-    audit = Audit(state, tmp_path / "audit.jsonl")
-    tenants = {tenant: Caller("k", tenant, LOCAL.scopes, ()) for tenant in ("main", "acme")}
-    audit.note(tenants["main"], "x", collection="mine", said=LIGHT)
-    audit.note(tenants["acme"], "x", collection="mine", said=FERRY)
-    audit.note(tenants["acme"], "x", collection="mine", said="a later line")
-    report = kept.removed("light.txt", "ferry.txt")
-    state.close()
-    assert report is not None
-    # The audit log of another tenant and rows of another collection have the ferry: that is theirs.
-    assert {one.key: (one.found, one.erased) for one in report.documents} == {
-        "files/light.txt": (["audit.jsonl", FILE], False),
-        "files/ferry.txt": ([], True),
-    }
-    assert report.erased is False
 
 
 def test_a_database_that_others_read_is_not_claimed_to_be_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -194,13 +159,9 @@ def test_a_database_that_others_read_is_not_claimed_to_be_clean(tmp_path: Path, 
 def state_of(kept: Kept) -> State:
     """The database of a server that has the collection."""
     state = State(kept.state)
-    state.tables("CREATE TABLE collections (id TEXT, tenant TEXT, name TEXT)")
-    state.db.execute("INSERT INTO collections VALUES ('docs', 'main', 'mine')")
+    state.tables("CREATE TABLE IF NOT EXISTS collections (id TEXT PRIMARY KEY, name TEXT)")
+    state.db.execute("REPLACE INTO collections VALUES ('docs', 'mine')")
     return state
-
-
-def access(collection: str) -> Any:
-    return SimpleNamespace(caller=LOCAL, collection=SimpleNamespace(id=collection))
 
 
 def write_job(state: State, collection: str, id: str, why: str) -> None:
@@ -229,19 +190,11 @@ def test_a_reader_of_the_index_is_waited_for(tmp_path: Path, monkeypatch: pytest
 
     async def ended_meanwhile() -> Erasure | None:
         asyncio.get_running_loop().call_later(0.5, reading.close)
+        assert found is not None
         return await erase(kept.folder, kept.index, before, kept.state, found)
 
     report = asyncio.run(ended_meanwhile())
     assert [each and (each.in_use, each.erased) for each in (found, report)] == [(True, False), (False, True)]
-
-
-def test_what_was_too_much_is_reported_and_counts_as_not_erased(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    texts = {f"{n}.txt": f"The keeper number {n} wrote this line into the book of the island." for n in range(4)}
-    kept = Kept(tmp_path / "docs", texts)
-    monkeypatch.setattr(erasure, "MOST_DOCUMENTS", 2)
-    report = kept.removed("0.txt", "1.txt", "2.txt")
-    assert report is not None
-    assert (len(report.documents), report.not_looked_at, report.erased) == (2, 1, False)
 
 
 def test_an_erasure_that_was_killed_is_ended_by_the_next_run(tmp_path: Path):
@@ -251,15 +204,12 @@ def test_an_erasure_that_was_killed_is_ended_by_the_next_run(tmp_path: Path):
     kept.build()  # and no more
     state = state_of(kept)
     conversations = Conversations(state)
-    id = conversations.start(access("docs")).id
+    id = conversations.start(LOCAL, "docs").id
     result = {"answer": LIGHT, "evidence": [{"document": f"article:{next(iter(before))}"}]}
-    conversations.add(access("docs"), id, "Who?", RewrittenQuestion("Who?", ""), result)
-    report = kept.removed()
-    assert conversations.turns(access("docs"), id) == []
+    conversations.add(id, "Who?", RewrittenQuestion("Who?", ""), result)
+    assert kept.removed() is not None
+    assert conversations.turns(id) == []
     state.close()
-    assert report is not None
-    # Its strings are not known any more, so nothing is claimed.
-    assert (report.documents, report.not_looked_at, report.erased) == ([], 1, False)
     assert not (kept.folder / UNERASED).exists()
     assert kept.removed() is None
 

@@ -45,7 +45,8 @@ def test_questions_are_made_asked_and_reported(demo_server: RunningServer, demo_
     assert figures == {name: value for name, value in job["result"].items() if name != "spent"}
     # The figures are those that the command gives for the same folder.
     [folder] = (demo_server.log.parent / "data" / "given").glob(f"*/runs/{run['id']}")
-    by_command = dict(score(Run(folder))["figures"].where(metric="recall@5", type="").only("paradigm", "mean").rows)
+    means = score(Run(folder))["figures"].where(metric="recall@5", type="").only("paradigm", "mean")
+    by_command = {row[0]: row[1] for row in means.rows}
     assert {one["paradigm"]: one["metrics"]["recall@5"]["mean"] for one in figures["paradigms"]} == by_command
 
     report = client.get(f"{place}/runs/{run['id']}/report.html")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,9 +14,8 @@ import pytest
 
 from ragways.core.errors import MissingLayer
 from ragways.index.open import Index
-from ragways.service.api import graph as routes
 from ragways.service.errors import from_ragways
-from ragways.service.operations_graph import EDGES, communities, entities, neighbourhood, overview, walk
+from ragways.service.work.operations_graph import EDGES, communities, entities, neighbourhood, overview, walk
 from ragways.settings import Settings
 from tests.apps.test_graph_map import known
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
@@ -45,12 +43,30 @@ def server(demo_server: RunningServer, index: Index) -> Served:
     return Served(demo_server.client, f"/api/v1/collections/{index.folder.name}/")
 
 
-def got(server: Served, path: str, model: type[Any], **parameters: Any) -> dict[str, Any]:
-    """The reply, which is what the route promises, field by field."""
+FIELDS = {
+    "entities": "entities",
+    "neighbourhood": "entity nodes edges reached",
+    "paths": "paths nodes edges",
+    "communities": "levels communities total",
+    "graph": "nodes edges entities communities",
+    "walk": "stops stopped nodes edges",
+    "community": "id level parent leaf size title summary rank way findings members children",
+}
+"""Of the reply of each route."""
+NODE = {"id", "name", "type", "kind", "description", "degree", "community"}
+EDGE = {"id", "source", "target", "predicate", "description", "weight", "date", "quote"}
+
+
+def got(server: Served, path: str, **parameters: Any) -> dict[str, Any]:
+    """The reply, with the fields that it always has."""
     reply = server.client.get(server.path + path, params=parameters)
     assert reply.status_code == 200, reply.text
     data: dict[str, Any] = reply.json()
-    assert json.loads(model.model_validate(data).model_dump_json()) == data
+    route = "community" if path.startswith("communities/") else path.rpartition("/")[2]
+    assert set(data) == set(FIELDS[route].split())
+    if route in ("neighbourhood", "paths"):
+        assert all(set(node) - {"hop"} == NODE for node in data["nodes"])
+        assert all(set(edge) == EDGE for edge in data["edges"])
     return data
 
 
@@ -62,7 +78,7 @@ def test_entities_by_name_beginning_and_words(server: Served, index: Index):
     degrees = known(index).degree
 
     def names(search: str, **parameters: Any) -> list[str]:
-        found = got(server, "entities", routes.FoundEntities, search=search, **parameters)["entities"]
+        found = got(server, "entities", search=search, **parameters)["entities"]
         assert all(one["degree"] == degrees[one["id"]] for one in found if one["id"] in degrees)
         return [one["name"] for one in found]
 
@@ -77,7 +93,7 @@ def test_entities_by_name_beginning_and_words(server: Served, index: Index):
 @pytest.mark.parametrize("hops", [1, 2])
 def test_a_neighbourhood_is_that_of_networkx(server: Served, index: Index, hops: int):
     graph, id = known(index), entity(index, "Brule tiltmeter")
-    found = got(server, f"entities/{id}/neighbourhood", routes.EntityAround, hops=hops, limit=300)
+    found = got(server, f"entities/{id}/neighbourhood", hops=hops, limit=300)
     far = nx.single_source_shortest_path_length(graph, id, cutoff=hops)
     assert {node["id"]: node["hop"] for node in found["nodes"]} == far
     assert found["reached"] == len(far)
@@ -85,14 +101,14 @@ def test_a_neighbourhood_is_that_of_networkx(server: Served, index: Index, hops:
     assert {frozenset((e["source"], e["target"])) for e in found["edges"] if e["source"] != e["target"]} == {
         frozenset(pair) for pair in inside.edges
     }
-    near = got(server, f"entities/{id}/neighbourhood", routes.EntityAround, hops=hops, limit=3)
+    near = got(server, f"entities/{id}/neighbourhood", hops=hops, limit=3)
     assert [node["id"] for node in near["nodes"]] == [node["id"] for node in found["nodes"]][:3]
     assert found["entity"]["name"] == "Brule tiltmeter"
 
 
 def test_quotes_stand_where_they_say(server: Served, index: Index):
     id = entity(index, "Pell Rock Lighthouse")
-    found = got(server, f"entities/{id}/neighbourhood", routes.EntityAround)
+    found = got(server, f"entities/{id}/neighbourhood")
     quotes = [*found["entity"]["quotes"], *(edge["quote"] for edge in found["edges"] if edge["quote"])]
     assert len(quotes) > 5
     chunks = stated(index)
@@ -110,7 +126,7 @@ def test_paths_are_the_shortest_of_networkx(server: Served, index: Index):
     start = entity(index, "Oriel Tamsett")
     for name in ("Emeric Thorsby", "Osker Viaduct", "Grey Petrel", "Mount Cendle", "Oriel Tamsett"):
         end = entity(index, name)
-        found = got(server, "paths", routes.FoundPaths, start=start, end=end, limit=20)
+        found = got(server, "paths", start=start, end=end, limit=20)
         every = (
             [tuple(path) for path in nx.all_shortest_paths(graph, start, end)] if nx.has_path(graph, start, end) else []
         )
@@ -126,11 +142,11 @@ def test_paths_are_the_shortest_of_networkx(server: Served, index: Index):
 
 
 def test_communities_with_their_reports(server: Served, index: Index):
-    found = got(server, "communities", routes.CommunityList)
+    found = got(server, "communities")
     assert found["levels"] == index.communities.levels()
     assert [each["id"] for each in found["communities"]] == [each.id for each in index.communities.of_level(0)]
     first = found["communities"][0]
-    whole = got(server, f"communities/{first['id']}", routes.CommunityDetails)
+    whole = got(server, f"communities/{first['id']}")
     assert {node["id"] for node in whole["members"]} == set(index.communities.members(first["id"]))
     assert [node["degree"] for node in whole["members"]] == sorted(
         (node["degree"] for node in whole["members"]), reverse=True
@@ -139,11 +155,11 @@ def test_communities_with_their_reports(server: Served, index: Index):
     assert report is not None
     assert [finding["text"] for finding in whole["findings"]] == [finding.text for finding in report.findings]
     assert [each["id"] for each in whole["children"]] == [each.id for each in index.communities.children(first["id"])]
-    assert len(got(server, "communities", routes.CommunityList, limit=1)["communities"]) == 1
+    assert len(got(server, "communities", limit=1)["communities"]) == 1
 
 
 def test_the_map(server: Served, index: Index):
-    found = got(server, "graph", routes.GraphOverview, limit=15)
+    found = got(server, "graph", limit=15)
     assert len(found["nodes"]) == 15
     assert {node["community"] for node in found["nodes"]} - {""} == {each["id"] for each in found["communities"]}
     assert all(0 <= a < b < 15 for a, b, _ in found["edges"])
@@ -167,7 +183,7 @@ def test_the_walk_of_an_answer(server: Served, index: Index, paradigm: str, role
     assert bool(attachments) == (paradigm != "words")
     body = {"attachments": attachments, "evidence": [piece["id"] for piece in result["evidence"]][:60]}
     drawn = server.client.post(server.path + "walk", json=body).json()
-    assert json.loads(routes.WalkOnGraph.model_validate(drawn).model_dump_json()) == drawn
+    assert set(drawn) == set(FIELDS["walk"].split())
     assert roles <= {stop["role"] for stop in drawn["stops"]}
     assert [stop["number"] for stop in drawn["stops"]] == list(range(1, len(drawn["stops"]) + 1))
     nodes = {node["id"] for node in drawn["nodes"]}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ragways.service.api.health import _writable
+from ragways.service.api.health import writable
 from ragways.service.keys import Keys
 from ragways.service.metrics import Metrics
 from ragways.service.state import FILE, State
@@ -120,16 +120,16 @@ def wait_for(running: RunningServer, status: int) -> dict[str, Any]:
 def test_state_that_cannot_be_written_is_seen(tmp_path: Path):
     state = State(tmp_path / FILE)
     service: Any = SimpleNamespace(state=state)
-    assert _writable(service)
+    assert writable(service)
     blocker = sqlite3.connect(tmp_path / FILE, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     state.db.execute("PRAGMA busy_timeout = 10")
-    assert not _writable(service)
+    assert not writable(service)
     blocker.execute("ROLLBACK")
     blocker.close()
-    assert _writable(service)
+    assert writable(service)
     state.close()
-    assert not _writable(service)
+    assert not writable(service)
 
 
 def test_labels_are_bounded():

@@ -17,7 +17,7 @@ from ragways.service.api.collections import delete
 from ragways.service.auth import Access
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig, config_of
-from ragways.service.errors import Conflict, NotFound, OverBudget, TooMany
+from ragways.service.errors import NotFound, OverBudget, TooMany
 from ragways.service.jobs import Jobs
 from ragways.service.keys import LOCAL, Caller, Keys
 from ragways.service.ledger import Held, Ledger
@@ -32,15 +32,15 @@ class OneAtATime(Jobs):
 
     def __init__(self, place: Place, jobs: int = 1) -> None:
         config = ServiceConfig(place.data, Settings(), limits=place.limits, jobs=jobs)
-        self.keys, self.ledger = Keys(place.state), Ledger(place.state)
-        super().__init__(config, place.state, place.collections, place.uploads, self.ledger, self.keys)
+        ledger, keys = Ledger(place.state), Keys(place.state)
+        super().__init__(config, place.state, place.collections, place.uploads, ledger, keys)
         self.order: list[str] = []
         self.go_on = asyncio.Semaphore(0)
 
-    async def _child(self, running: Any, collection: Collection, held: Held) -> None:
+    async def run_process(self, running: Any, collection: Collection, held: Held) -> None:
         self.order.append(f"{collection.tenant}/{collection.name}")
         await self.go_on.acquire()
-        running.last = {"result": {}}
+        running.result = {}
         held.settle(0.2)
 
 
@@ -72,7 +72,7 @@ async def released(jobs: OneAtATime, id: str) -> AsyncIterator[tuple[str, Any] |
     async for event in jobs.events(id, quiet=0.01):
         jobs.go_on.release()
         yield event
-    while any(jobs.get(one).state != "done" for one in list(jobs._running)):
+    while any(jobs.get(one).state != "done" for one in list(jobs.running)):
         jobs.go_on.release()
         await asyncio.sleep(0.001)
 
@@ -108,15 +108,12 @@ async def test_a_slow_watcher_misses_progress_and_never_the_end(tmp_path: Path):
     events = jobs.events(job.id, quiet=0.01)
     assert await anext(events) is None
     for number in range(1000):
-        told = {"stage": "reading", "done": number, "total": 1000, "note": ""}
-        jobs._heard(jobs._running[job.id], {"progress": told})
-    assert max(queue.qsize() for queue in jobs._listeners[job.id]) <= 64
+        jobs.progressed(jobs.running[job.id], {"stage": "reading", "done": number, "total": 1000, "note": ""})
     jobs.go_on.release()
     seen = [event async for event in events if event is not None]
     assert (seen[-1][0], seen[-1][1].state) == ("done", "done")
     assert seen[-1][1].progress["done"] == 999
     assert len(seen) <= 65
-    assert jobs._listeners == {}
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -174,16 +171,11 @@ async def test_without_a_budget_a_job_may_spend_what_its_key_has_left(tmp_path: 
     first = jobs.add(caller, place.docs, "plan", PLAN, None)
     await anext(jobs.events(first.id, quiet=0.01))
     assert jobs.ledger.account(key.id).held == 5.0
-    # Another of this key waits for what the first leaves; it is not refused, and does not fail.
-    second = jobs.add(caller, place.collections.create("main", "more", ["words"]), "plan", PLAN, None)
-    assert jobs.get(second.id).state == "waiting"
+    with pytest.raises(OverBudget):
+        jobs.add(caller, place.docs, "plan", PLAN, None)
     jobs.go_on.release()
     await ended(jobs, first.id)
-    await anext(jobs.events(second.id, quiet=0.01))
-    assert jobs.ledger.account(key.id).held == 4.8
-    jobs.go_on.release()
-    await ended(jobs, second.id)
-    assert jobs.ledger.account(key.id).spent == 0.4
+    assert jobs.ledger.account(key.id).left == 4.8
 
 
 @awaited
@@ -209,36 +201,12 @@ async def test_a_job_that_is_ended_before_its_work_begins_costs_nothing(tmp_path
     caller = keys.caller(text)
     assert caller is not None
     job = jobs.add(caller, place.docs, "plan", PLAN, 4.0)
-    running = jobs._running[job.id]
-    await until(lambda: running.process is not None)  # only just started: Python itself takes longer to load
+    running = jobs.running[job.id]
+    await until(lambda: running.child is not None)  # only just started: Python itself takes longer to load
     assert (await jobs.cancel(job.id)).state == "cancelled"
-    assert running.begun is False
+    assert running.call is None
     account = ledger.account(key.id)
     assert (account.spent, account.held) == (0.0, 0.0)
-
-
-class Settled(Jobs):
-    """Jobs that keep what their processes said first."""
-
-    heard: tuple[dict[str, Any], ...] = ()
-
-    def _heard(self, running: Any, message: dict[str, Any]) -> None:
-        self.heard += (message,)
-        super()._heard(running, message)
-
-
-@awaited
-async def test_a_process_says_that_its_work_begins(tmp_path: Path):
-    place = Place(tmp_path)
-    await place.put("a.txt", b"The ferry carries the post.")
-    jobs = Settled(
-        ServiceConfig(tmp_path, Settings()), place.state, place.collections, place.uploads, Ledger(place.state),
-        Keys(place.state),
-    )  # fmt: skip
-    job = jobs.add(LOCAL, place.docs, "plan", PLAN, None)
-    await ended(jobs, job.id)
-    assert jobs.get(job.id).state == "done", jobs.get(job.id).error
-    assert jobs.heard[0] == {"begun": True, "spent": 0.0}
 
 
 def access(place: Place, jobs: Jobs, collection: Collection, collections: Collections | None = None) -> Access:
@@ -259,27 +227,13 @@ def access(place: Place, jobs: Jobs, collection: Collection, collections: Collec
 
 
 @awaited
-async def test_an_index_that_is_only_read_keeps_its_jobs_when_its_deletion_is_refused(tmp_path: Path):
-    place = Place(tmp_path / "data")
-    (tmp_path / "given").mkdir()
-    collections = Collections(place.state, place.data, [tmp_path / "given"])
-    given = collections.find("main", "given")
-    assert given is not None
-    jobs = OneAtATime(place, jobs=0)
-    job = jobs.add(LOCAL, given, "evaluate", {}, None)
-    with pytest.raises(Conflict, match="only read"):
-        await delete(access(place, jobs, given, collections))
-    assert jobs.get(job.id).state == "waiting"
-
-
-@awaited
 async def test_while_a_collection_goes_nothing_begins_in_it(tmp_path: Path):
     place = Place(tmp_path)
     jobs = OneAtATime(place)
     running, waiting = (jobs.add(LOCAL, place.docs, "index", PLAN, None) for _ in range(2))
     await anext(jobs.events(waiting.id, quiet=0.01))
     going = asyncio.create_task(delete(access(place, jobs, place.docs)))
-    await until(lambda: jobs._running[running.id].wanted is not None)
+    await until(lambda: jobs.running[running.id].wanted is not None)
     with pytest.raises(NotFound):
         jobs.add(LOCAL, place.docs, "index", PLAN, None)
     going.cancel()  # who asked for it hangs up
@@ -287,7 +241,7 @@ async def test_while_a_collection_goes_nothing_begins_in_it(tmp_path: Path):
         jobs.go_on.release()
     await until(lambda: not place.docs.folder.exists())
     assert jobs.order == ["main/docs"]
-    assert jobs._running == {}
+    assert jobs.running == {}
     assert place.state.db.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
 
 
@@ -301,7 +255,7 @@ async def test_a_job_ends_well_while_another_process_writes(tmp_path: Path, monk
     await anext(jobs.events(job.id, quiet=0.01))
     with closing(sqlite3.connect(place.state.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        jobs._heard(jobs._running[job.id], {"progress": {"stage": "reading", "done": 1, "total": 2, "note": ""}})
+        jobs.progressed(jobs.running[job.id], {"stage": "reading", "done": 1, "total": 2, "note": ""})
         jobs.go_on.release()
         await asyncio.sleep(0.05)
         assert jobs.get(job.id).state == "running"

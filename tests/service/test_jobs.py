@@ -308,7 +308,7 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
             # An upload is on its way, in the place of a file that is there.
             sending = half_upload(server, f"{second}/files/light.txt")
             [folder] = [path for path in collections_of(server) if any((path / "incoming").glob("*"))]
-            child = next(pid for pid, line in processes(server.process.pid) if b"ragways.service.job" in line)
+            child = next(pid for pid, line in processes(server.process.pid) if b"\0job\0" in line)
             # No secret where others can read it.
             assert b"sk-only-by-pipe" not in Path(f"/proc/{child}/cmdline").read_bytes()
             assert b"sk-only-by-pipe" not in Path(f"/proc/{child}/environ").read_bytes()

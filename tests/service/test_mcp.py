@@ -17,8 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 from ragways.core.errors import StoreFailed
 from ragways.retrieval.tools.toolbox import TOOLS
 from ragways.service.keys import Keys
-from ragways.service.mcp import protocol_server
 from ragways.service.state import FILE, State
+from ragways.service.work.mcp import protocol_server
 from tests.service.conftest import RunningServer, serving
 
 

@@ -18,7 +18,7 @@ from ragways.core.errors import MissingPart, NoModel
 from ragways.core.trace import Usage, span
 from ragways.retrieval.as_plain import step_data, usage_data
 from ragways.service.telemetry import Telemetry, telemetry_of
-from ragways.service.workers import FinishedCall
+from ragways.service.work.workers import FinishedCall
 from ragways.settings import read_settings
 from ragways.testing.server import LoopbackServer
 from tests.service.conftest import serving

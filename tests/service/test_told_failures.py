@@ -13,11 +13,10 @@ from ragways.assemble import recipe_of
 from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, StoreFailed
 from ragways.index.build import build
-from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.service.errors import from_ragways
-from ragways.service.mcp import ProtocolAnswers, answer_request
-from ragways.service.operations import OPERATIONS, Work, _show_steps, shown_data
+from ragways.service.work.mcp import ProtocolAnswers, answer_request
+from ragways.service.work.operations import OPERATIONS, Work, hide_addresses
 from ragways.settings import Settings, read_settings
 from tests.fakes import write
 
@@ -68,17 +67,6 @@ def test_ways_side_by_side_do_not_name_the_endpoint(deserted: Settings):
     assert not [secret for secret in SECRETS if secret in heard]
 
 
-def test_the_command_line_is_told_the_address(deserted: Settings):
-    async def asked() -> tuple[str, str]:
-        async with await AsyncCorpus(deserted, None, None).open() as corpus:
-            result = await corpus.ask(QUESTION, "words")
-            return json.dumps(result_data(result)), json.dumps(shown_data(result))
-
-    whole, shown = asyncio.run(asked())
-    assert "http://127.0.0.1:1/v1" in whole
-    assert "127.0.0.1" not in shown
-
-
 def test_tools_do_not_name_the_endpoint_or_the_disk(deserted: Settings, monkeypatch: pytest.MonkeyPatch):
     call = {"name": "ask", "arguments": {"question": QUESTION, "paradigm": "words"}}
     value, heard = told(deserted, answer_request, method="tools/call", params=call)
@@ -110,7 +98,7 @@ def test_steps_keep_what_happened_and_lose_where():
     }
     kept: dict[str, Any] = {"error": "MissingLayer: it has no layer vectors", "details": {"stopped": "nothing new"}}
     foreign: dict[str, Any] = {"error": f"ConnectError: {address}", "details": {}}
-    _show_steps(steps := [outer, kept, foreign])
+    hide_addresses(steps := [outer, kept, foreign])
     assert not [
         secret
         for secret in SECRETS

@@ -224,13 +224,3 @@ async def test_what_the_disk_says_is_told_without_its_paths(tmp_path: Path, monk
     place.collections.delete(place.docs)  # while an upload to it is about to begin
     with pytest.raises(NotFound):
         await place.put("a.txt", b"x")
-
-
-@awaited
-async def test_many_at_once_do_not_mix(tmp_path: Path):
-    place = Place(tmp_path)
-    await asyncio.gather(*(place.put(f"{n % 5}.txt", bytes([65 + n]) * 100_000) for n in range(20)))
-    for one in (await place.uploads.listed(place.docs, 0, 100))[0]:
-        text = (place.files / one.path).read_bytes()
-        assert len(set(text)) == 1
-        assert hashlib.sha256(text).hexdigest() == one.sha256

@@ -19,14 +19,13 @@ import pytest
 from ragways.assemble import recipe_of
 from ragways.core.errors import UsageError
 from ragways.index.build import build
-from ragways.service.config import Limits, ServiceConfig, config_of
-from ragways.service.errors import ServiceError
+from ragways.service.config import Limits, ServiceConfig
+from ragways.service.errors import ServiceError, error_data, error_of
 from ragways.service.keys import Keys
-from ragways.service.ledger import Account, Held, Ledger
+from ragways.service.ledger import Account, Ledger
 from ragways.service.state import State
-from ragways.service.wire import error_data, error_of
-from ragways.service.workers import WorkerPool
-from ragways.settings import Settings, plain_settings, read_settings
+from ragways.service.work.workers import WorkerPool
+from ragways.settings import Settings, read_settings
 from ragways.testing import LoopbackServer
 from tests.fakes import write
 from tests.service.conftest import RunningServer, Serve
@@ -122,6 +121,20 @@ def test_a_worker_that_is_killed_is_replaced_and_what_it_had_under_way_is_done(s
     asyncio.run(killed())
 
 
+def test_a_stuck_worker_gets_no_new_questions(small: Settings, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.service.work.child.GRACE", 3.0)
+
+    async def stuck() -> None:
+        async with pool_of(small, 2, seconds=30.0) as (pool, collection):
+            await asyncio.to_thread(until, lambda: pool.alive == 2)
+            os.kill(pool.pids[0], signal.SIGSTOP)
+            await asyncio.sleep(4)
+            questions = [found(pool, collection, "Who built the harbour light?") for _ in range(6)]
+            assert all(await asyncio.gather(*questions))
+
+    asyncio.run(stuck())
+
+
 def test_an_error_of_a_worker_is_the_same_error_here(small: Settings):
     async def wrong() -> None:
         async with pool_of(small) as (pool, collection):
@@ -197,26 +210,6 @@ def with_model(settings: Settings, served: LoopbackServer) -> Settings:
     )
 
 
-def test_who_goes_away_cancels_the_paid_call_and_pays_for_what_was_sent(small: Settings, held_back: LoopbackServer):
-    async def gone() -> Held:
-        async with pool_of(with_model(small, held_back)) as (pool, collection):
-            held = Held(1.0)
-            question = {"question": "Who built the harbour light?", "paradigm": "words"}
-            asked = asyncio.create_task(pool.call("ask", collection, question, tenant="main", held=held))
-            await asyncio.to_thread(until, lambda: held_back.count > 0)
-            await asyncio.sleep(0.2)
-            asked.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await asked
-            assert pool.under_way == 0
-            held_back.go_on.set()  # type: ignore[attr-defined]
-            await asyncio.to_thread(until, lambda: not held_back._open)  # the connection to the model is closed, too
-            return held
-
-    held = asyncio.run(gone())
-    assert held.actual is not None
-
-
 async def left_again_and_again(settings: Settings, asked: Callable[[], bool], stuck: bool = False) -> Account:
     """A question by a key whose client leaves, as a stream is ended: cancelled at every turn until it is gone."""
     state = State(settings.index.parent / "service.sqlite")
@@ -227,7 +220,7 @@ async def left_again_and_again(settings: Settings, asked: Callable[[], bool], st
 
         async def ask() -> None:
             question = {"question": "Who built the harbour light?", "paradigm": "words"}
-            with ledger.hold(who, 1.0) as held:
+            with ledger.hold(who.key, 1.0) as held:
                 await pool.call("ask", collection, question, tenant="main", held=held)
 
         task = asyncio.create_task(ask())
@@ -254,7 +247,7 @@ def test_who_leaves_a_stream_pays_what_was_spent_and_not_all_that_was_held(small
 def test_a_worker_that_is_stuck_when_its_client_left_is_killed_and_all_that_was_held_is_spent(
     small: Settings, held_back: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ragways.service.workers.GRACE", 0.3)
+    monkeypatch.setattr("ragways.service.work.child.GRACE", 0.3)
     account = asyncio.run(left_again_and_again(with_model(small, held_back), lambda: held_back.count > 0, stuck=True))
     assert account.spent == 1.0
 
@@ -268,21 +261,6 @@ def test_what_takes_too_long_is_stopped_and_said(small: Settings, held_back: Loo
             assert pool.under_way == 0
 
     asyncio.run(slow())
-
-
-def test_a_client_of_the_server_that_hangs_up_cancels_its_paid_call(
-    small: Settings, held_back: LoopbackServer, serve: Serve, tmp_path: Path
-):
-    environment = {"RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__BASE_URL": held_back.base_url}
-    server: RunningServer
-    with serve(tmp_path / "data", "--index", str(small.index), cache=small.cache, environment=environment) as server:
-        body = {"question": "Who built the harbour light?", "paradigm": "words", "stream": True}
-        with server.client.stream("POST", "/api/v1/collections/index/ask", json=body) as reply:
-            assert reply.status_code == 200
-            until(lambda: held_back.count > 0)
-            next(reply.iter_lines())
-        # The model still waits: only what was cancelled can have ended.
-        until(lambda: "\nragways_worker_calls 0.0\n" in server.client.get("/metrics").text)
 
 
 def test_answers_under_way_end_when_the_server_is_stopped(
@@ -303,16 +281,6 @@ def test_answers_under_way_end_when_the_server_is_stopped(
         assert server.process.wait(timeout=180) == 0
 
 
-def test_settings_reach_a_worker_whole_secrets_too():
-    settings = read_settings(
-        environment={"RAGWAYS_MODEL__KEY": "s3cret", "RAGWAYS_MODEL__BASE_URL": "http://127.0.0.1:1/v1"},
-        model={"name": "x"}, paradigms={"naive": {"k": 3}},
-    )  # fmt: skip
-    again = Settings.model_validate(json.loads(json.dumps(plain_settings(settings))))
-    assert again == settings
-    assert again.model.key.get_secret_value() == "s3cret"
-
-
 def test_errors_of_every_kind_cross_the_wire():
     from ragways.core import errors
 
@@ -323,9 +291,20 @@ def test_errors_of_every_kind_cross_the_wire():
         assert (type(there), there.message, there.cure) == (kind, "what", "do this")
 
 
-def test_a_server_open_to_others_needs_a_key(tmp_path: Path):
-    from ragways.service.app import make_app
+def test_replies_of_the_model_are_stored_apart_by_tenant(small: Settings):
+    question = {"question": "Who built the harbour light?", "paradigm": "words"}
 
-    config = config_of(read_settings(environment={}), data=tmp_path / "data", host="0.0.0.0")
-    with pytest.raises(UsageError, match="there is no key yet"):
-        make_app(config)
+    async def counts(served: LoopbackServer) -> list[int]:
+        calls = []
+        async with pool_of(with_model(small, served)) as (pool, collection):
+            for tenant in ("acme", "acme", "other", "main", "other", "main"):
+                before = served.count
+                await pool.call("ask", collection, question, tenant=tenant)
+                calls.append(served.count - before)
+        return calls
+
+    with LoopbackServer() as served:
+        first, again, other, main, other_again, main_again = asyncio.run(counts(served))
+    assert first > 0
+    assert (other, main) == (first, first)
+    assert (again, other_again, main_again) == (0, 0, 0)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragways.apps.serve import listen, say, shown_host
 from ragways.assemble import opened_live
 from ragways.core.errors import MissingPart, UsageError
-from ragways.service.mcp import ProtocolAnswers, protocol_server
+from ragways.service.work.mcp import ProtocolAnswers, protocol_server
 from ragways.store.where import read_filter
 
 if TYPE_CHECKING:

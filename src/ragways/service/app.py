@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import logging
-import sqlite3
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
@@ -15,7 +13,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from ragways import __version__
-from ragways.core.errors import RagwaysError, UsageError
+from ragways.core.errors import UsageError
 from ragways.service import page
 from ragways.service.api import (
     ask,
@@ -23,7 +21,6 @@ from ragways.service.api import (
     conversations,
     documents,
     evaluation,
-    feedback,
     graph,
     health,
     jobs,
@@ -32,22 +29,20 @@ from ragways.service.api import (
 from ragways.service.api.mcp import ProtocolEndpoint
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
-from ragways.service.collections import Collection, Collections
+from ragways.service.collections import Collections
 from ragways.service.config import ServiceConfig, check_place
 from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
 from ragways.service.gate import Gate
-from ragways.service.jobs import Jobs
+from ragways.service.jobs import JOB_STATES, Jobs
 from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger
 from ragways.service.metrics import Metrics
 from ragways.service.state import FILE, State
 from ragways.service.telemetry import telemetry_of
 from ragways.service.uploads import Uploads
-from ragways.service.workers import WorkerPool
-from ragways.store.store import FILE as INDEX
+from ragways.service.work.workers import WorkerPool
 
-_LOG = logging.getLogger("ragways.service")
 AUDIT = "audit.jsonl"
 WARM = 8
 """Collections opened at the start."""
@@ -90,6 +85,8 @@ def make_app(config: ServiceConfig) -> FastAPI:
         telemetry=telemetry_of(config.settings),
     )
     service.ledger.recover()
+    for each in found.all():
+        uploads.mend(each)
     _measure(service)
     app = FastAPI(
         title="ragways",
@@ -103,7 +100,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         telemetry=_SILENT,
     )
     app.state.service, app.state.alone = service, alone
-    for api in (ask, collections, conversations, documents, evaluation, feedback, graph, jobs):
+    for api in (ask, collections, conversations, documents, evaluation, graph, jobs):
         app.include_router(api.router, prefix="/api/v1")
     for other in (openai, health, page):
         app.include_router(other.router)
@@ -123,47 +120,21 @@ def _measure(service: Service) -> None:
     metrics.watch("ragways_workers", "Worker processes that are ready.", lambda: workers.alive)
     metrics.watch("ragways_worker_calls", "Calls that workers have under way.", lambda: workers.under_way)
     metrics.watch("ragways_worker_queue", "Calls that wait for a worker.", lambda: workers.waiting)
-    counted = "SELECT state, count(*) FROM jobs GROUP BY state"
-    metrics.watch_states("ragways_jobs", "Jobs, by state.", lambda: dict(service.state.db.execute(counted).fetchall()))
+    metrics.watch_states("ragways_jobs", "Jobs, by state.", JOB_STATES, service.jobs.count)
     metrics.watch("ragways_collections", "Collections of the server.", lambda: len(service.collections.all()))
 
 
 async def _warm(service: Service) -> None:
-    """Open what is there while nobody waits for it yet."""
-    await service.workers.ready()
+    """Have workers open what is there before the first question comes."""
     ready = [each for each in service.collections.all() if each.generation and not each.trouble]
     await service.workers.warm(ready[:WARM])
 
 
 async def _follow(service: Service) -> None:
-    """Keep the table of collections true of given indexes, which others write."""
-    given = [each for each in service.collections.all() if not each.managed]
-    seen: dict[str, object] = {}
-    while given:
-        await asyncio.to_thread(look_again, service.collections, given, seen)
+    """Bring the table of collections up to date with given indexes, which others write."""
+    while service.config.indexes:
+        await asyncio.to_thread(service.collections.follow)
         await asyncio.sleep(LOOK_EVERY)
-
-
-def look_again(collections: Collections, given: Iterable[Collection], seen: dict[str, object]) -> None:
-    """Refresh the rows of those indexes whose files are no longer as in `seen`, and note there how they are now."""
-    for each in given:
-        file = each.index / INDEX
-        now = (_mark(file), _mark(file.with_name(f"{file.name}-wal")))
-        if seen.get(each.id) != now:
-            try:
-                collections.refresh(each)
-                seen[each.id] = now
-            except (RagwaysError, sqlite3.Error) as error:
-                _LOG.warning("cannot look at %s: %s", each.name, error)  # it is tried again
-
-
-def _mark(file: Path) -> object:
-    """What changes whenever a file is written. An empty log is as good as none: readers make it too."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
 
 
 def _alone(data: Path) -> IO[bytes]:

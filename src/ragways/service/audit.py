@@ -4,7 +4,7 @@ Each line carries the hash of itself and of the line before it, so a line that w
 shows (`Audit.problems`). Names that clients choose are values of JSON in ASCII, cut to a length: no sign in them can
 end a line or begin another. Text of documents, questions and secrets of keys are never noted.
 
-The database keeps the last line and its place, and is written first. What a kill took from the file is written again
+The database has the last line and its place, and is written first. What a kill took from the file is written again
 with the next line, and processes that note at once write the same bytes to the same place.
 """
 
@@ -67,12 +67,12 @@ class Audit:
                 self._put_aside()
                 file, place = files.enter_context(self._open()), 0
             at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
-            text, hash = _sealed({"number": number + 1, "at": at, **row}, hash)
+            text, hash = chained_line({"number": number + 1, "at": at, **row}, hash)
             db.execute("REPLACE INTO audit VALUES (1, ?, ?, ?, ?)", (number + 1, hash, place, text))
             files.callback(os.pwrite, file.fileno(), text, place)  # after the commit
 
     def lines(self) -> Iterator[dict[str, Any] | None]:
-        """Every line that is kept, oldest first; None for one that cannot be read."""
+        """Every stored line, oldest first; None for one that cannot be read."""
         for path in self._files():
             with path.open("rb") as stream:
                 for text in stream:
@@ -87,15 +87,15 @@ class Audit:
             if line is None:
                 found.append(f"line {at} cannot be read")
                 continue
-            said = line.pop("hash", "")
+            sealed = line.pop("hash", "")
             if hash or not dropped:
                 if line.get("number") != number + 1:
                     found.append(f"line {at}: {line.get('number')} follows {number}")
-                elif _sealed(line, hash)[1] != said:
+                elif chained_line(line, hash)[1] != sealed:
                     found.append(f"line {at} was changed, or the one before it")
-            number, hash = line.get("number", 0), said
-        last, sealed, _, _ = self._last()
-        if (number, hash) != (last, sealed):
+            number, hash = line.get("number", 0), sealed
+        last, newest, _, _ = self._last()
+        if (number, hash) != (last, newest):
             found.append(f"the last line should be number {last}, and it is {number}")
         return found
 
@@ -120,7 +120,7 @@ class Audit:
         return [path for path in paths if path.exists()]
 
 
-def _sealed(row: dict[str, Any], before: str) -> tuple[bytes, str]:
+def chained_line(row: dict[str, Any], before: str) -> tuple[bytes, str]:
     """The line with its hash at the end, and the hash."""
     text = json.dumps(row, separators=(",", ":"))
     hash = hashlib.sha256(f"{before}{text}".encode()).hexdigest()

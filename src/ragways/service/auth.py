@@ -1,4 +1,5 @@
-"""Who asks, and may they: what routes depend on (`Depends(caller("read"))`, `Depends(collection("write"))`).
+"""Who sends a request, and what they may do. Routes depend on it: `Depends(caller("read"))`,
+`Depends(collection("write"))`.
 
 A collection that a caller may not see does not exist for them: the same 404, after the same steps.
 """
@@ -11,20 +12,24 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from ragways.service.audit import Audit
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
+from ragways.service.conversations import Conversations
 from ragways.service.errors import Forbidden, NotFound, TooMany, Unauthorized
 from ragways.service.jobs import Jobs
 from ragways.service.keys import LOCAL, Caller, Keys, Scope
 from ragways.service.ledger import Ledger
+from ragways.service.metrics import Metrics
 from ragways.service.state import State
+from ragways.service.telemetry import Telemetry
 from ragways.service.uploads import Uploads
-from ragways.service.workers import WorkerPool
+from ragways.service.work.child import OnEvent
+from ragways.service.work.workers import WorkerPool
 
 TRIES = 10
 """Wrong keys that one address may send in a minute."""
@@ -33,8 +38,8 @@ _ADDRESSES = 4096
 
 
 class FailedKeys:
-    """Wrong keys by address. Where there were too many, keys are not even looked at, but for those that were right
-    before: so nobody who shares an address with an attacker is locked out. Memory is bounded.
+    """Wrong keys by address. Where there were too many, only keys that were right before are checked: clients that
+    share an address with an attacker are not locked out. Memory is bounded.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -45,7 +50,7 @@ class FailedKeys:
     def check(self, address: str, key: str) -> None:
         """`TooMany` where this address must wait."""
         times = self._failed.get(_network(address))
-        if times is None or len(times) < TRIES or self._digest(key) in self._right:
+        if times is None or len(times) < TRIES or _digest(key) in self._right:
             return
         wait = times[0] + _MINUTE - self._now()
         if wait > 0:
@@ -54,23 +59,27 @@ class FailedKeys:
     def wrong(self, address: str) -> None:
         where = _network(address)
         self._failed.setdefault(where, deque(maxlen=TRIES)).append(self._now())
-        self._failed.move_to_end(where)
-        while len(self._failed) > _ADDRESSES:
-            self._failed.popitem(last=False)
+        _used(self._failed, where)
 
     def right(self, key: str) -> None:
-        digest = self._digest(key)
+        digest = _digest(key)
         self._right[digest] = None
-        self._right.move_to_end(digest)
-        while len(self._right) > _ADDRESSES:
-            self._right.popitem(last=False)
+        _used(self._right, digest)
 
-    def _digest(self, key: str) -> bytes:
-        return sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+def _used(entries: OrderedDict[Any, Any], key: object) -> None:
+    """Note that an entry was used now; those not used for longest go where there are too many."""
+    entries.move_to_end(key)
+    while len(entries) > _ADDRESSES:
+        entries.popitem(last=False)
+
+
+def _digest(key: str) -> bytes:
+    return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 def _network(address: str) -> str:
-    """An IPv4 address, or the /64 of an IPv6 one: whoever has one of those has all."""
+    """An IPv4 address, or the /64 of an IPv6 one, which has one owner."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -91,9 +100,9 @@ class Service:
     workers: WorkerPool
     uploads: Uploads
     jobs: Jobs
-    metrics: Any
-    conversations: Any = None
-    telemetry: Any = None
+    metrics: Metrics
+    conversations: Conversations
+    telemetry: Telemetry | None = None
     failed: FailedKeys = field(default_factory=FailedKeys)
 
     @property
@@ -109,6 +118,26 @@ class Access:
     service: Service
     caller: Caller
     collection: Collection
+
+    async def call(self, operation: str, **arguments: Any) -> Any:  # noqa: ANN401 - JSON
+        """Have a worker do what costs nothing."""
+        return await self.service.workers.call(operation, self.collection, arguments, tenant=self.caller.tenant)
+
+    async def paid(
+        self, operation: str, arguments: dict[str, Any], budget: float | None = None, on_event: OnEvent | None = None
+    ) -> tuple[Any, float]:
+        """Have a worker do what may cost money, under the budget of the key and of the request. Gives the result, and
+        what it cost in USD.
+        """
+        with self.service.ledger.hold(self.caller.key, budget) as held:
+            found = await self.service.workers.call(
+                operation, self.collection, arguments, tenant=self.caller.tenant, on_event=on_event, held=held
+            )
+        return found, held.actual or 0.0
+
+    def note(self, action: str, **fields: object) -> None:
+        """Add a line about the collection to the audit log."""
+        self.service.audit.note(self.caller, action, collection=self.collection.name, **fields)
 
 
 def service_of(request: Request) -> Service:
@@ -138,20 +167,11 @@ def authenticated(service: Service, authorization: str | None, address: str) -> 
     return found
 
 
-def caller_of(request: Request) -> Caller:
-    """Who sends this request. The gate has looked already, unless a test calls the routes without it."""
-    known: Caller | None = request.scope.get("ragways.caller")
-    if known is not None:
-        return known
-    address = request.client.host if request.client else ""
-    return authenticated(service_of(request), request.headers.get("authorization"), address)
-
-
 def caller(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
     """A dependency: the caller, who may do what needs this scope."""
 
     async def allowed(request: Request) -> Caller:
-        return _may(caller_of(request), scope)
+        return _may(_caller_of(request), scope)
 
     return allowed
 
@@ -160,13 +180,23 @@ def collection(scope: Scope) -> Callable[[Request, str], Awaitable[Access]]:
     """A dependency of routes with {collection} in their path: the collection, which the caller may see and use."""
 
     async def allowed(request: Request, collection: str) -> Access:
-        service, who = service_of(request), caller_of(request)
+        service, who = service_of(request), _caller_of(request)
         found = service.collections.find(who.tenant, collection)
         if found is None or not who.sees(found.tenant, found.name):
             raise NotFound("collection")
         return Access(service, _may(who, scope), found)
 
     return allowed
+
+
+Reading = Annotated[Access, Depends(collection("read"))]
+Writing = Annotated[Access, Depends(collection("write"))]
+
+
+def _caller_of(request: Request) -> Caller:
+    """Who sends this request: the gate has checked the key that it brings."""
+    known: Caller | None = request.scope.get("ragways.caller")
+    return known or authenticated(service_of(request), None, "")
 
 
 def _may(who: Caller, scope: Scope) -> Caller:

@@ -1,4 +1,4 @@
-"""All that a server keeps, as one file and back: also while it writes.
+"""All data of a server as one file and back: also while it writes.
 
 A backup is a tar. Databases are copied by SQLite, each at one moment. Of an index, the views are the newest that show
 the rows that were copied: what was published of a file never changes, and all are opened before the first is read, so
@@ -130,7 +130,7 @@ class _Backup:
 
     def _index(self, folder: Path, place: str) -> None:
         """Rows, and the views that show them. Where a writer clears those away again and again, they are left out:
-        whoever opens the index makes them anew.
+        they are made again when the index is opened.
         """
         with ExitStack() as stack:
             for _ in range(_TRIES):
@@ -194,7 +194,7 @@ class _Hashed:
 
 @contextmanager
 def _no_writer(database: Path) -> Iterator[None]:
-    """While this lasts nobody else writes to the database; its readers are not held up."""
+    """Keep other writers out of the database; its readers go on."""
     with store_errors(database), closing(sqlite3.connect(database, timeout=WAIT_SECONDS, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -205,7 +205,7 @@ def _no_writer(database: Path) -> Iterator[None]:
 
 @contextmanager
 def _one_moment(database: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that sees the database as it is now, whatever others write while this lasts. Nobody waits for it."""
+    """A connection that sees the database as it is now, whatever others write meanwhile. No writer waits for it."""
     with store_errors(database), closing(connect(database, write=False)) as db:
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM sqlite_master").fetchone()  # the first read chooses the moment

@@ -10,6 +10,7 @@ What a list of collections shows is in the server's own database, and brought up
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -22,6 +23,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from ragways.core.errors import NoIndex, RagwaysError, WrongVersion
 from ragways.layers.table import USUAL, check_layers
@@ -37,6 +39,7 @@ MOST = 1000
 """Collections of a tenant."""
 _MARK_TEXT = "This folder is a collection of ragways serve. It is deleted with its collection, and everything in it.\n"
 _GONE = ".deleted"
+_LOG = logging.getLogger("ragways.service")
 _TABLE = """
 CREATE TABLE IF NOT EXISTS collections (
     id TEXT PRIMARY KEY, tenant TEXT NOT NULL, name TEXT NOT NULL, managed INTEGER NOT NULL, place TEXT NOT NULL,
@@ -50,7 +53,7 @@ _COLUMNS = "id, tenant, name, managed, place, created, wanted, documents, chunks
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """An index that a server answers from, and what it held when it was last looked at.
+    """An index that a server answers from, and what it had when it was last looked at.
 
     `files` are the folder of what was uploaded; None where the index is only read. `folder` holds all that belongs to
     the collection. `wanted` are the layers that an index job builds unless it names others. `trouble` says why the
@@ -89,19 +92,8 @@ class Collection:
 
     @property
     def feedback(self) -> Path:
-        """What people said of answers: questions with verdicts, a line of JSON each."""
+        """Verdicts on answers, as questions: a line of JSON each."""
         return self.folder / "feedback.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """What an index holds, read from its store alone."""
-
-    documents: int = 0
-    chunks: int = 0
-    layers: str = ""
-    generation: int = 0
-    trouble: str = ""
 
 
 class Collections:
@@ -115,6 +107,7 @@ class Collections:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.tables(_TABLE)
         self._read = lru_cache(4096)(self._collection)  # paths take longer to make than a row to be found
+        self._marks: dict[str, object] = {}  # of given indexes, as they were when they were looked at
         self._clear_leftovers()
         self._register(indexes)
         for collection in self.all():
@@ -136,31 +129,28 @@ class Collections:
         (folder / MARK).write_text(_MARK_TEXT, encoding="utf-8")
         (folder / "files").mkdir(mode=0o700)
         try:
-            self._insert(id, tenant, name, managed=True, place="", wanted=wanted)
+            self._insert(id, tenant, name, managed=True, wanted=wanted)
         except sqlite3.IntegrityError:
             shutil.rmtree(folder)
             raise Conflict("there is a collection of this name already", "choose another name") from None
-        found = self.find(tenant, name)
-        if found is None:
-            raise Conflict("the collection was deleted while it was made", "make it again")
-        return found
+        return self._select("id = ?", id)[0]
 
     def find(self, tenant: str, name: str) -> Collection | None:
         """The collection of this name, or None."""
-        query = f"SELECT {_COLUMNS} FROM collections WHERE tenant = ? AND name = ?"  # noqa: S608 - columns of ours
-        row = self._state.db.execute(query, (tenant, name)).fetchone()
-        return None if row is None else self._read(row)
+        return next(iter(self._select("tenant = ? AND name = ?", tenant, name)), None)
 
     def visible(self, caller: Caller) -> list[Collection]:
-        """What the caller may know of, by name."""
-        query = f"SELECT {_COLUMNS} FROM collections WHERE tenant = ? ORDER BY name"  # noqa: S608 - columns of ours
-        found = map(self._read, self._state.db.execute(query, (caller.tenant,)))
+        """What the caller may see, by name."""
+        found = self._select("tenant = ? ORDER BY name", caller.tenant)
         return [one for one in found if caller.sees(one.tenant, one.name)]
 
     def all(self) -> list[Collection]:
         """Every collection of every tenant."""
-        rows = self._state.db.execute(f"SELECT {_COLUMNS} FROM collections ORDER BY id")  # noqa: S608 - columns of ours
-        return [self._read(row) for row in rows.fetchall()]
+        return self._select("TRUE ORDER BY id")
+
+    def _select(self, where: str, *values: object) -> list[Collection]:
+        query = f"SELECT {_COLUMNS} FROM collections WHERE {where}"  # noqa: S608 - conditions of ours
+        return [self._read(row) for row in self._state.db.execute(query, values).fetchall()]
 
     def delete(self, collection: Collection) -> None:
         """Forget a collection and delete its folder.
@@ -174,7 +164,7 @@ class Collections:
             shutil.rmtree(gone, ignore_errors=True)
 
     def withdraw(self, collection: Collection) -> None:
-        """Have nobody find a collection from now on; its folder is still there. Raises where it is only read."""
+        """Remove the row of a collection, so that it is not found; its folder stays. Raises where it is only read."""
         if not collection.managed:
             raise Conflict(
                 "this collection was given to the server and is only read", "start the server without its --index"
@@ -183,14 +173,24 @@ class Collections:
             db.execute("DELETE FROM collections WHERE id = ?", (collection.id,))
 
     def refresh(self, collection: Collection) -> Collection:
-        """Look at the index once more: what it holds now, and whether it can be asked."""
-        held = _look(collection.index, managed=collection.managed)
-        values = (held.documents, held.chunks, held.layers, held.generation, held.trouble)
+        """Look at the index once more: what it has now, and whether it can be asked."""
         columns = "documents = ?, chunks = ?, layers = ?, generation = ?, trouble = ?"
+        values = _look(collection.index, managed=collection.managed)
         with self._state.transaction() as db:  # a thread may call this, and must not end up in what another undoes
             db.execute(f"UPDATE collections SET {columns} WHERE id = ?", (*values, collection.id))  # noqa: S608 - ours
-        found = self.find(collection.tenant, collection.name)
-        return found if found is not None and found.id == collection.id else collection  # else deleted meanwhile
+        return next(iter(self._select("id = ?", collection.id)), collection)  # unless it was deleted meanwhile
+
+    def follow(self) -> None:
+        """Look again at given indexes whose files were written since the last look."""
+        for each in self._select("NOT managed"):
+            file = each.index / FILE
+            marks = (_mark(file), _mark(file.with_name(f"{file.name}-wal")))
+            if self._marks.get(each.id) != marks:
+                try:
+                    self.refresh(each)
+                    self._marks[each.id] = marks
+                except (RagwaysError, sqlite3.Error) as error:  # it is tried again
+                    _LOG.warning("cannot look at %s: %s", each.name, error)
 
     # Folders
 
@@ -211,7 +211,9 @@ class Collections:
 
     # Rows
 
-    def _insert(self, id: str, tenant: str, name: str, *, managed: bool, place: str, wanted: Iterable[str]) -> None:
+    def _insert(
+        self, id: str, tenant: str, name: str, *, managed: bool, place: str = "", wanted: Iterable[str] = ()
+    ) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._state.db.execute(
             "INSERT INTO collections (id, tenant, name, managed, place, created, wanted) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -228,48 +230,50 @@ class Collections:
         for id, path in given.items():
             (self._given / id).mkdir(mode=0o700, exist_ok=True)
             if id not in known:
-                self._insert(id, MAIN, self._free_name(path.name), managed=False, place=str(path), wanted=())
+                self._insert(id, MAIN, self._free_name(path.name), managed=False, place=str(path))
 
-    def _free_name(self, wish: str) -> str:
+    def _free_name(self, folder: str) -> str:
         """The name of a folder made fit for a collection; with a number where it is taken."""
-        fit = re.sub(r"[^a-z0-9._-]+", "-", wish.lower()).strip("._-")[:56] or "index"
+        fit = re.sub(r"[^a-z0-9._-]+", "-", folder.lower()).strip("._-")[:56] or "index"
         names = (fit if number == 1 else f"{fit}-{number}" for number in range(1, MOST + 2))
         return next(name for name in names if self.find(MAIN, name) is None)
 
-    def _collection(self, row: Sequence[object]) -> Collection:
+    def _collection(self, row: tuple[Any, ...]) -> Collection:
         id, tenant, name, managed, place, created, wanted, documents, chunks, layers, generation, trouble = row
-        folder = (self._root if managed else self._given) / str(id)
+        folder = (self._root if managed else self._given) / id
         return Collection(
-            id=str(id),
-            tenant=str(tenant),
-            name=str(name),
-            managed=bool(managed),
-            index=folder / "index" if managed else Path(str(place)),
+            id, tenant, name, bool(managed),
+            index=folder / "index" if managed else Path(place),
             files=folder / "files" if managed else None,
-            created=str(created),
-            documents=int(str(documents)),
-            chunks=int(str(chunks)),
-            layers=tuple(str(layers).split()),
-            generation=int(str(generation)),
-            folder=folder,
-            wanted=tuple(str(wanted).split()),
-            trouble=str(trouble),
-        )
+            created=created, documents=documents, chunks=chunks, layers=tuple(layers.split()), generation=generation,
+            folder=folder, wanted=tuple(wanted.split()), trouble=trouble,
+        )  # fmt: skip
 
 
-def _look(index: Path, *, managed: bool) -> _Held:
-    """What an index holds. Only its rows are read."""
+def _mark(file: Path) -> object:
+    """What changes whenever a file is written. An empty log is as good as none: readers make it too."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat.st_size else None
+
+
+def _look(index: Path, *, managed: bool) -> tuple[int, int, str, int, str]:
+    """What an index has: documents, chunks, layers, generation, and why it cannot be asked. Only its rows are read."""
+    trouble = ""
     if not (index / FILE).is_file():
-        return _Held(trouble="" if managed else "there is no index in the folder that was given; build one there")
+        return (0, 0, "", 0, "" if managed else "there is no index in the folder that was given; build one there")
     try:
         with store_errors(index / FILE), closing(Store.open(index)) as store:
             layers = store.meta().get("layers", "")
-            return _Held(store.count("documents"), store.count("chunks"), layers, store.generation)
+            return (store.count("documents"), store.count("chunks"), layers, store.generation, "")
     except NoIndex:
-        return _Held(trouble="" if managed else "the index is not whole yet; wait for its build to end")
+        trouble = "" if managed else "the index is not whole yet; wait for its build to end"
     except WrongVersion:
         cure = "start an index job" if managed else "build it with: ragways index PATH"
-        return _Held(trouble=f"its index was built by another version of ragways; {cure}, which builds it anew")
+        trouble = f"its index was built by another version of ragways; {cure}, which builds it anew"
     except (RagwaysError, KeyError, ValueError):
         cure = "start an index job with rebuild" if managed else "build it again with: ragways index --rebuild PATH"
-        return _Held(trouble=f"its index cannot be read; {cure}")
+        trouble = f"its index cannot be read; {cure}"
+    return (0, 0, "", 0, trouble)

@@ -121,7 +121,7 @@ def _is_address(name: str) -> bool:
 
 
 def check_place(config: ServiceConfig, keys: int) -> None:
-    """Without a key, nobody but this machine may ask."""
+    """Raise where other machines could ask without a key."""
     if not config.is_local and not keys:
         raise UsageError(
             f"{config.host} is open to other machines, and there is no key yet",

@@ -1,7 +1,7 @@
-"""Conversations: questions with their answers, kept so that the next question may lean on them.
+"""Conversations: questions with their answers, stored so that the next question may refer to them.
 
-A conversation belongs to a collection and to the key that began it: nobody else sees it, not even of the same tenant.
-Where too many are kept, those not used for longest go; so do the oldest turns of a very long one. A turn remembers
+A conversation belongs to a collection and to the key that began it: no other key sees it, not even of the same tenant.
+Where there are too many, those not used for longest go; so do the oldest turns of a very long one. A turn remembers
 which documents its answer rests on, and goes when one of them is removed from the collection.
 """
 
@@ -12,21 +12,18 @@ import secrets
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ragways.service.errors import NotFound
+from ragways.service.keys import Caller
 from ragways.service.state import State
-from ragways.tasks.follow_up import TURNS, Turn
-
-if TYPE_CHECKING:  # a job, which has no use for a web framework, reads this too
-    from ragways.service.auth import Access
 
 CONVERSATIONS: Final = 200
-"""Kept for one key in one collection."""
+"""Stored for one key in one collection."""
 LONGEST: Final = 100
-"""Turns kept of one conversation."""
+"""Turns stored of one conversation."""
 _ANSWER: Final = 20_000
-"""Characters kept of an answer."""
+"""Characters stored of an answer."""
 _TITLE: Final = 120
 _TABLES = """
 CREATE TABLE IF NOT EXISTS conversations (
@@ -41,11 +38,15 @@ CREATE TABLE IF NOT EXISTS turns (
 );
 CREATE INDEX IF NOT EXISTS turns_of_conversation ON turns(conversation, number);
 """
+_OWN = (
+    "SELECT id, title, created, (SELECT count(*) FROM turns WHERE conversation = id) FROM conversations"
+    " WHERE tenant = ? AND key = ? AND collection = ?"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`title` is its first question, empty as long as none was asked."""
+    """`title` is its first question, empty as long as there is none."""
 
     id: str
     title: str
@@ -54,8 +55,8 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptTurn:
-    """A question as it was asked and as it was understood (`whole`, by which `way`), and its answer, by which
+class StoredTurn:
+    """A question as it was sent and as it was understood (`whole`, by which `way`), and its answer, by which
     `answer_way`; empty where an earlier version stored it.
     """
 
@@ -71,7 +72,7 @@ class KeptTurn:
 @dataclass(frozen=True, slots=True)
 class RewrittenQuestion:
     """A question as it can be understood alone, by which way, and what that cost (USD, tokens in and out). `way` is
-    empty where nothing was before it, so that it was not looked at.
+    empty where nothing was before it.
     """
 
     question: str
@@ -84,111 +85,87 @@ class RewrittenQuestion:
 
 
 class Conversations:
-    """All conversations of a server."""
+    """All conversations of a server. `who` is whose they are, `collection` the id of a collection."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         state.tables(_TABLES)
-        with state.transaction() as db:
-            if "answer_way" not in {row[1] for row in db.execute("PRAGMA table_info(turns)")}:  # of an earlier version
-                db.execute("ALTER TABLE turns ADD COLUMN answer_way TEXT NOT NULL DEFAULT ''")
 
-    def start(self, access: Access) -> Conversation:
+    def start(self, who: Caller, collection: str) -> Conversation:
         """A new one, without turns. The one that was not used for longest goes where there are too many."""
-        id, created = secrets.token_urlsafe(12), _now()
+        id, created, owner = secrets.token_urlsafe(12), _now(), (who.tenant, who.key, collection)
         with self._state.transaction() as db:
-            used = db.execute("SELECT coalesce(max(used), 0) + 1 FROM conversations").fetchone()[0]
-            row = (id, *_owner(access), "", created, used)
             db.execute(
-                "INSERT INTO conversations(id, tenant, key, collection, title, created, used) VALUES (?,?,?,?,?,?,?)",
-                row,
+                "INSERT INTO conversations(id, tenant, key, collection, title, created, used)"
+                " VALUES (?, ?, ?, ?, '', ?, (SELECT coalesce(max(used), 0) + 1 FROM conversations))",
+                (id, *owner, created),
             )
-            old = db.execute(
-                "SELECT id FROM conversations WHERE tenant = ? AND key = ? AND collection = ?"
-                " ORDER BY used DESC LIMIT -1 OFFSET ?",
-                (*_owner(access), CONVERSATIONS),
-            ).fetchall()
-            self._delete([each[0] for each in old])
+            self._delete(db.execute(f"{_OWN} ORDER BY used DESC LIMIT -1 OFFSET ?", (*owner, CONVERSATIONS)).fetchall())
         return Conversation(id, "", created, 0)
 
-    def of(self, access: Access) -> list[Conversation]:
-        """The caller's conversations with a collection, the one used last first."""
-        rows = self._state.db.execute(
-            "SELECT id, title, created, (SELECT count(*) FROM turns WHERE conversation = id) FROM conversations"
-            " WHERE tenant = ? AND key = ? AND collection = ? ORDER BY used DESC",
-            _owner(access),
-        )
+    def of(self, who: Caller, collection: str) -> list[Conversation]:
+        """Those of a caller with a collection, the one used last first."""
+        rows = self._state.db.execute(f"{_OWN} ORDER BY used DESC", (who.tenant, who.key, collection))
         return [Conversation(*row) for row in rows]
 
-    def find(self, access: Access, id: str) -> Conversation:
+    def find(self, who: Caller, collection: str, id: str) -> Conversation:
         """One of the caller's; `NotFound` where it is not there, or another's."""
-        row = self._state.db.execute(
-            "SELECT id, title, created, (SELECT count(*) FROM turns WHERE conversation = id) FROM conversations"
-            " WHERE tenant = ? AND key = ? AND collection = ? AND id = ?",
-            (*_owner(access), id[:64]),
-        ).fetchone()
+        owner = (who.tenant, who.key, collection)
+        row = self._state.db.execute(f"{_OWN} AND id = ?", (*owner, id[:64])).fetchone()
         if row is None:
             raise NotFound("conversation")
         return Conversation(*row)
 
-    def turns(self, access: Access, id: str, last: int = LONGEST) -> list[KeptTurn]:
+    def turns(self, id: str, last: int = LONGEST) -> list[StoredTurn]:
         """The last turns of a conversation, the oldest first."""
-        found = self.find(access, id)
         rows = self._state.db.execute(
             "SELECT question, whole, way, answer, paradigm, asked, answer_way FROM turns WHERE conversation = ?"
             " ORDER BY number DESC LIMIT ?",
-            (found.id, last),
+            (id, last),
         ).fetchall()
-        return [KeptTurn(*row) for row in reversed(rows)]
+        return [StoredTurn(*row) for row in reversed(rows)]
 
-    def add(self, access: Access, id: str, question: str, rewritten: RewrittenQuestion, result: dict[str, Any]) -> None:
-        """Keep a question and its answer. Where the conversation was deleted meanwhile, nothing is kept."""
+    def add(self, id: str, question: str, rewritten: RewrittenQuestion, result: dict[str, Any]) -> None:
+        """Store a question and its answer. Where the conversation was deleted meanwhile, nothing is stored."""
         documents = sorted({str(piece["document"]) for piece in result.get("evidence", ())})
         answer, paradigm = str(result.get("answer", ""))[:_ANSWER], str(result.get("paradigm", ""))
+        way = str(result.get("way", ""))
         with self._state.transaction() as db:
-            try:
-                found = self.find(access, id)
-            except NotFound:
+            used = db.execute(
+                "UPDATE conversations SET used = (SELECT max(used) + 1 FROM conversations),"
+                " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
+                (question[:_TITLE], id),
+            )
+            if not used.rowcount:
                 return
             db.execute(
                 "INSERT INTO turns(conversation, question, whole, way, answer, paradigm, documents, asked, answer_way)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    found.id,
-                    question,
-                    rewritten.question,
-                    rewritten.way,
-                    answer,
-                    paradigm,
-                    json.dumps(documents),
-                    _now(),
-                    str(result.get("way", "")),
+                    *(id, question, rewritten.question, rewritten.way, answer, paradigm),
+                    *(json.dumps(documents), _now(), way),
                 ),
             )
             db.execute(
-                "DELETE FROM turns WHERE conversation = ? AND number <= (SELECT number FROM turns"
-                " WHERE conversation = ? ORDER BY number DESC LIMIT 1 OFFSET ?)",
-                (found.id, found.id, LONGEST),
-            )
-            db.execute(
-                "UPDATE conversations SET used = (SELECT max(used) + 1 FROM conversations),"
-                " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
-                (question[:_TITLE], found.id),
+                "DELETE FROM turns WHERE conversation = ?1 AND number <= (SELECT number FROM turns"
+                " WHERE conversation = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+                (id, LONGEST),
             )
 
-    def delete(self, access: Access, id: str) -> None:
+    def delete(self, who: Caller, collection: str, id: str) -> None:
         """Delete a conversation with its turns."""
         with self._state.transaction():
-            self._delete([self.find(access, id).id])
+            self._delete([(self.find(who, collection, id).id,)])
 
     def forget(self, collection: str) -> None:
-        """Delete the conversations with a collection, by its id."""
+        """Delete the conversations with a collection."""
         with self._state.transaction() as db:
-            rows = db.execute("SELECT id FROM conversations WHERE collection = ?", (collection,)).fetchall()
-            self._delete([id for (id,) in rows])
+            self._delete(db.execute("SELECT id FROM conversations WHERE collection = ?", (collection,)).fetchall())
 
-    def forget_documents(self, collection: str, documents: Set[str], quoted: Callable[[str], bool]) -> None:
-        """Delete turns that rest on some documents of a collection, or quote them, and titles that quote them."""
+    def forget_documents(self, collection: str, present: Set[str], quoted: Callable[[str], bool]) -> None:
+        """Delete turns that rest on documents that are not present in a collection any more, or quote them; and titles
+        that quote them.
+        """
         with self._state.transaction() as db:
             turns = db.execute(
                 "SELECT number, documents, question, whole, answer FROM turns"
@@ -198,41 +175,17 @@ class Conversations:
             gone = [
                 (number,)
                 for number, rests, *texts in turns
-                if documents & set(json.loads(rests)) or any(map(quoted, texts))
+                if set(json.loads(rests)) - present or any(map(quoted, texts))
             ]
             db.executemany("DELETE FROM turns WHERE number = ?", gone)
             titles = db.execute("SELECT id, title FROM conversations WHERE collection = ?", (collection,)).fetchall()
             quoting = [(id,) for id, title in titles if quoted(title)]
             db.executemany("UPDATE conversations SET title = '' WHERE id = ?", quoting)
 
-    def _delete(self, ids: Sequence[str]) -> None:
-        for id in ids:
+    def _delete(self, rows: Sequence[tuple[str, ...]]) -> None:
+        for id, *_ in rows:
             self._state.db.execute("DELETE FROM turns WHERE conversation = ?", (id,))
             self._state.db.execute("DELETE FROM conversations WHERE id = ?", (id,))
-
-
-async def whole_question(access: Access, id: str, question: str, budget: float | None = None) -> RewrittenQuestion:
-    """A question as the turns of a conversation make it whole. `budget` is what that may cost, in USD."""
-    kept = access.service.conversations.turns(access, id, TURNS)
-    return await made_whole(access, [Turn(each.whole, each.answer) for each in kept], question, budget)
-
-
-async def made_whole(
-    access: Access, turns: Sequence[Turn], question: str, budget: float | None = None
-) -> RewrittenQuestion:
-    """The same of turns that are given. A worker does it: by the model where there is one, else by the rule."""
-    if not turns:
-        return RewrittenQuestion(question, "")
-    service, who = access.service, access.caller
-    arguments = {"question": question, "turns": [[turn.question, turn.answer] for turn in turns[-TURNS:]]}
-    with service.ledger.hold(who, budget) as held:
-        found = await service.workers.call("rewrite", access.collection, arguments, tenant=who.tenant, held=held)
-    usage = found["usage"]
-    return RewrittenQuestion(found["question"], found["way"], held.actual or 0.0, (usage["input"], usage["output"]))
-
-
-def _owner(access: Access) -> tuple[str, str, str]:
-    return access.caller.tenant, access.caller.key, access.collection.id
 
 
 def _now() -> str:

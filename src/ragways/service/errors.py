@@ -1,12 +1,12 @@
 """Errors as a client of the service sees them: a status, a code, a sentence and a cure; never a path, a stack or a name
-of what belongs to somebody else.
+that belongs to another tenant.
 
 ServiceError
-├── BadRequest     400  what was asked makes no sense
+├── BadRequest     400  the request makes no sense
 ├── Unauthorized   401  no key, or none that is valid
 ├── OverBudget     402  nothing is left to spend
 ├── Forbidden      403  the key may not do this
-├── NotFound       404  not there, or not the caller's: the two cannot be told apart
+├── NotFound       404  not there, or not the caller's
 ├── TooSlow        408  the request did not come in time
 ├── Conflict       409  it does not fit what is there
 ├── TooLarge       413  more than may be sent
@@ -17,12 +17,14 @@ ServiceError
 from __future__ import annotations
 
 import logging
+import math
 import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from ragways.core import errors
 from ragways.core.errors import (
     BudgetExceeded,
     EmbedderChanged,
@@ -109,10 +111,11 @@ _OPENAI_KINDS = {
 
 
 class _Kind(ServiceError):
-    """An error whose status and code are those of its class."""
+    """An error whose status and code are those of its class. `retry_after` are seconds to wait."""
 
-    def __init__(self, message: str, cure: str = "", headers: dict[str, str] | None = None) -> None:
-        super().__init__(self.status, self.code, message, cure, headers)
+    def __init__(self, message: str, cure: str = "", *, retry_after: float | None = None) -> None:
+        wait = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+        super().__init__(self.status, self.code, message, cure, wait)
 
 
 class BadRequest(_Kind):
@@ -123,11 +126,10 @@ class Unauthorized(_Kind):
     status, code = 401, "unauthorized"
 
     def __init__(
-        self,
-        message: str = "a valid key is needed",
-        cure: str = "send the header Authorization: Bearer KEY",
+        self, message: str = "a valid key is needed", cure: str = "send the header Authorization: Bearer KEY"
     ) -> None:
-        super().__init__(message, cure, {"WWW-Authenticate": "Bearer"})
+        super().__init__(message, cure)
+        self.headers = {"WWW-Authenticate": "Bearer"}
 
 
 class OverBudget(_Kind):
@@ -139,7 +141,7 @@ class Forbidden(_Kind):
 
 
 class NotFound(_Kind):
-    """`NotFound("collection")`: nothing but the kind of thing is told, whether it is missing or somebody else's."""
+    """`NotFound("collection")`: only the kind of thing is named, whether it is missing or somebody else's."""
 
     status, code = 404, "not_found"
 
@@ -163,7 +165,7 @@ class TooMany(_Kind):
     status, code = 429, "too_many"
 
     def __init__(self, message: str, cure: str = "", *, retry_after: float = 1.0) -> None:
-        super().__init__(message, cure, {"Retry-After": _seconds(retry_after)})
+        super().__init__(message, cure, retry_after=retry_after)
 
 
 class Full(_Kind):
@@ -172,24 +174,41 @@ class Full(_Kind):
     def __init__(
         self, message: str = "the server is busy", cure: str = "try again in a moment", *, retry_after: float = 1.0
     ) -> None:
-        super().__init__(message, cure, {"Retry-After": _seconds(retry_after)})
+        super().__init__(message, cure, retry_after=retry_after)
 
 
-def _seconds(value: float) -> str:
-    return str(max(1, int(-(-value // 1))))
+# Errors of the library
+
+
+def error_data(error: RagwaysError) -> dict[str, Any]:
+    """An error as data, for another process."""
+    return {"kind": type(error).__name__, "message": error.message, "cure": error.cure}
+
+
+def error_of(data: dict[str, Any]) -> RagwaysError:
+    """The error that another process sent; of a kind that is not known here, a RagwaysError."""
+    kind = getattr(errors, data["kind"], None)
+    if not (isinstance(kind, type) and issubclass(kind, RagwaysError)):
+        kind = RagwaysError
+    return kind(data["message"], cure=data["cure"])
 
 
 def from_ragways(error: RagwaysError) -> ServiceError:
     """The error as a client may see it.
 
-    What tells of the request keeps its words, without paths. What tells of the server's disk, its settings or its model
-    endpoint (which may quote addresses and parts of keys) is said in words of our own; the log has the rest.
+    An error about the request keeps its message, without paths. One about the server's disk, its settings or its model
+    endpoint may quote addresses and parts of keys: it gets a message of our own, and the log has the rest.
     """
     for kind, status, code, *words in _PLACES:
         if isinstance(error, kind):
             message, cure = words or (without_paths(error.message), _BY_COMMAND.sub(_BY_JOB, without_paths(error.cure)))
             return ServiceError(status, code, message, cure, {"Retry-After": "1"} if status == 503 else None)
     return ServiceError(500, "internal", UNKNOWN, UNKNOWN_CURE)
+
+
+def as_service(error: ServiceError | RagwaysError) -> ServiceError:
+    """The same of either kind."""
+    return error if isinstance(error, ServiceError) else from_ragways(error)
 
 
 _BY_COMMAND = re.compile(r"build with: ragways index PATH --with (\S+)")
@@ -218,7 +237,7 @@ _PLACES: tuple[tuple[type[RagwaysError], int, str] | tuple[type[RagwaysError], i
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Have an app answer every error in this shape; what nobody foresaw is the gate's."""
+    """Have an app answer every error in this shape; an unexpected one is left to the gate."""
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
 
@@ -226,7 +245,7 @@ def handle_errors(app: FastAPI) -> None:
         if isinstance(error, RagwaysError):
             shown = from_ragways(error)
             fields = {"request": request_id(request), "code": shown.code}
-            if shown.message != error.message:  # else the client was told; it may hold what they asked
+            if shown.message != error.message:  # else the client has it; it may quote the request
                 fields["error"] = redacted(str(error))
             _log.info("%s", type(error).__name__, extra={"fields": fields})
             return reply(request, shown)

@@ -1,5 +1,5 @@
 """The file of feedback on a collection: a line of JSON for each verdict. Lines are added and taken out by several
-processes, one at a time; whoever reads gets the file as it was when it was opened.
+processes, one at a time; a reader gets the file as it was when it was opened.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONGEST_LINE = 1 << 20
 
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
-    """Nobody else changes the file meanwhile, in this process or another: its folder is locked, since it may be
+    """Keep all others from changing the file, in this process or another: its folder is locked, since it may be
     replaced itself.
     """
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -49,7 +49,7 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 
 def append(path: Path, line: bytes) -> None:
-    """Add a whole line, or nothing; the disk has it before the client is told so."""
+    """Add a whole line, or nothing; it is on the disk when this returns."""
     with changing(path), path.open("a+b", buffering=0) as file:
         size = _whole_lines(file)
         if size + len(line) > LARGEST:

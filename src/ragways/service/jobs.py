@@ -1,11 +1,11 @@
-"""The jobs of a server: a queue that outlives it, whose turn it is, and who is told how far each is.
+"""Jobs of a server: a row in its database each, and one child process while it runs.
 
-The queue is a table. A job that was running when the server ended is waiting again at the next start, and goes on where
-it was. Tenants take turns: of those with a job that waits, the one with the fewest running is next, then the one that
-waited longest for its last turn. A collection has one job at a time.
+The queue outlives the server: a job that was running when the server ended waits again at the next start, and goes on
+where it was. A collection has one job at a time. Of those that wait, the next belongs to the tenant with the fewest
+running, and of those to the one whose last turn was longest ago.
 
-Money is held before a job starts, on the key that started it or had it go on, and settled with what it says it has
-spent; a job that began its work and ended without saying so has spent what was held.
+Money is held before a job starts, on the key that started or resumed it, and settled with what the process reports. A
+job that began its work and ended without a report has spent all that was held.
 """
 
 from __future__ import annotations
@@ -14,83 +14,152 @@ import asyncio
 import json
 import logging
 import secrets
-import signal
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
 
 from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
-from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, from_ragways
-from ragways.service.job_process import RunningJob
-from ragways.service.job_table import COLUMNS, ENDED, TABLE, Job, JobKind, JobState, caller_data, job_of, now
+from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, as_service
 from ragways.service.keys import Caller, Keys
 from ragways.service.ledger import Held, Ledger
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
-from ragways.service.wire import error_of
-from ragways.settings import plain_settings
+from ragways.service.work.child import ChildLost, ChildProcess, PendingCall
 
+JobKind = Literal["index", "plan", "questions", "evaluate"]
+JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
+JOB_STATES: tuple[JobState, ...] = get_args(JobState)
+ENDED: frozenset[JobState] = frozenset({"done", "failed", "cancelled"})
 MOST_WAITING = 32
 """Jobs of a tenant that wait or run."""
-KEPT = 200
-"""Jobs of a collection that have ended and are still told of."""
+STORED = 200
+"""Jobs of a collection that have ended and are still listed."""
+TABLE = """
+CREATE TABLE IF NOT EXISTS jobs (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, collection TEXT NOT NULL,
+    kind TEXT NOT NULL, arguments TEXT NOT NULL, budget REAL, state TEXT NOT NULL, progress TEXT, result TEXT,
+    error TEXT, created TEXT NOT NULL, started TEXT, ended TEXT, caller TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS jobs_of_collection ON jobs (tenant, collection);
+CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state)
+"""
+_COLUMNS = (
+    "id, tenant, collection, kind, arguments, budget, state, progress, result, error, created, started, ended, caller"
+)
 _LOG = logging.getLogger("ragways.service")
-_GRACE = 10.0  # seconds between asking a process to end and ending it
-_QUEUED = 64  # events that a slow reader may be behind
+_GRACE = 10.0  # seconds between asking a process to end and killing it
 _TRIES = 20  # of a write that must not be lost, while another process holds the database
 _PAUSE = 1.0  # seconds between two of them
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A row. `progress` is the last that was reported, `result` what came out, `error` why it failed, with a cure. `by`
+    is the key that started it, or last resumed it. Times are UTC.
+    """
+
+    id: str
+    tenant: str
+    collection: str
+    kind: JobKind
+    arguments: dict[str, Any]
+    budget: float | None
+    state: JobState
+    progress: dict[str, Any] | None
+    result: dict[str, Any] | None
+    error: dict[str, Any] | None
+    created: str
+    started: str | None
+    ended: str | None
+    by: str
+
+
+@dataclass
+class RunningJob:
+    """A job and its process. `wanted` is the state to end in, where it is to end early."""
+
+    job: Job
+    child: ChildProcess | None = None
+    call: PendingCall | None = None
+    wanted: JobState | None = None
+    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    result: dict[str, Any] | None = None
+    task: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """Ask for its end. Its process is killed where it has not begun to work."""
+        if self.child is not None and self.call is not None:
+            self.child.cancel(self.call)
+        else:
+            self.kill()
+
+    def kill(self) -> None:
+        if self.child is not None:
+            self.child.kill()
+
+    @property
+    def spent(self) -> float:
+        return 0.0 if self.call is None else self.call.spent
+
+    @property
+    def progress(self) -> dict[str, Any] | None:
+        """The newest stage, and how far each of them came."""
+        stages = list(self.stages.values())
+        return {**stages[-1], "stages": stages, "usd": self.spent} if stages else None
+
+    @property
+    def unread(self) -> dict[str, str]:
+        """Why files could not be read, by name."""
+        result = self.result or {}
+        return {entry["path"]: entry["reason"] for name in ("skipped", "failed") for entry in result.get(name, ())}
+
+
+@dataclass
 class Jobs:
     """The queue and what runs. `start` and `stop` are called by the server."""
 
-    def __init__(
-        self,
-        config: ServiceConfig,
-        state: State,
-        collections: Collections,
-        uploads: Uploads,
-        ledger: Ledger,
-        keys: Keys,
-    ) -> None:
-        self._config = config
-        self._state = state
-        self._collections = collections
-        self._uploads = uploads
-        self._ledger = ledger
-        self._keys = keys
-        self._running: dict[str, RunningJob] = {}
-        self._turns: Counter[str] = Counter()
-        self._turn = 0
-        self._listeners: dict[str, set[asyncio.Queue[tuple[str, Any]]]] = {}
+    config: ServiceConfig
+    state: State
+    collections: Collections
+    uploads: Uploads
+    ledger: Ledger
+    keys: Keys
+    running: dict[str, RunningJob] = field(default_factory=dict)
+    """By the ids of jobs."""
+
+    def __post_init__(self) -> None:
+        self._turns: dict[str, int] = {}  # of each tenant, when it had its last turn
+        self._news: dict[str, asyncio.Event] = {}
         self._stopping = False
-        state.tables(TABLE)
+        self.state.tables(TABLE)
 
     # The server's life
 
     async def start(self) -> None:
-        """Take up what the last server left."""
-        self._state.db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'running'")
+        """Go on with what the last server left."""
+        self.state.db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'running'")
         self._next()
 
     async def stop(self) -> None:
-        """Have every process end; what it was at goes on at the next start."""
+        """Have every process end; its job goes on at the next start."""
         self._stopping = True
-        tasks = [running.task for running in self._running.values() if running.task is not None]
-        for running in list(self._running.values()):
+        for running in self.running.values():
             running.wanted = running.wanted or "waiting"
-            running.send_signal(signal.SIGTERM)
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=_GRACE)
-            for running in list(self._running.values()):
-                running.send_signal(signal.SIGKILL)
-            if late:
-                await asyncio.wait(late, timeout=_GRACE)
+        await self._end_early(list(self.running.values()))
+
+    async def _end_early(self, some: list[RunningJob]) -> None:
+        tasks = [running.task for running in some if running.task is not None]
+        for end in (RunningJob.stop, RunningJob.kill):
+            for running in some:
+                end(running)
+            if tasks:
+                await asyncio.wait(tasks, timeout=_GRACE)
 
     # The queue
 
@@ -98,13 +167,13 @@ class Jobs:
         self, caller: Caller, collection: Collection, kind: JobKind, arguments: dict[str, Any], budget: float | None
     ) -> Job:
         """Put a job into the queue. Raises at once where the key has nothing left to spend."""
-        self._collection(collection.id)  # it may have been deleted since the caller found it
+        self._collection(collection.id)  # it may have been deleted meanwhile
         self._admit(caller, collection.tenant, budget)
         id = secrets.token_hex(8)
-        self._state.db.execute(
+        self.state.db.execute(
             """INSERT INTO jobs (id, tenant, collection, kind, arguments, budget, state, created, caller)
             VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, ?)""",
-            (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, now(), caller_data(caller)),
+            (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, _now(), _caller_row(caller)),
         )
         self._next()
         return self.get(id)
@@ -112,29 +181,22 @@ class Jobs:
     def _admit(self, caller: Caller, tenant: str, budget: float | None) -> None:
         """Raise where one more job is too many, or its key has nothing left to spend."""
         open_jobs = "SELECT count(*) FROM jobs WHERE tenant = ? AND state IN ('waiting', 'running')"
-        if self._state.db.execute(open_jobs, (tenant,)).fetchone()[0] >= MOST_WAITING:
+        if self.state.db.execute(open_jobs, (tenant,)).fetchone()[0] >= MOST_WAITING:
             raise TooMany(f"there are {MOST_WAITING} jobs under way", "wait for one to end", retry_after=10)
-        if not self._waits_for_money(caller):
-            with self._ledger.hold(caller, budget) as held:
-                held.settle(0.0)
-
-    def _waits_for_money(self, caller: Caller) -> bool:
-        """Whether a job under way holds all that this key has left: what it does not spend is free at its end."""
-        at_work = any(running.job.by == caller.key for running in self._running.values())
-        return at_work and self._ledger.account(caller.key).left == 0
+        with self.ledger.hold(caller.key, budget) as held:
+            held.settle(0.0)
 
     def get(self, id: str) -> Job:
-        """The job of this id, whoever's it is; NotFound where there is none."""
-        row = self._state.db.execute(f"SELECT {COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
+        """The job of this id, of any tenant; NotFound where there is none."""
+        row = self.state.db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
         if row is None:
             raise NotFound("job")
-        job = job_of(row)
-        running = self._running.get(id)
+        job, running = _job(row), self.running.get(id)
         return job if running is None or not running.stages else replace(job, progress=running.progress)
 
     def seen(self, caller: Caller, id: str) -> tuple[Job, Collection]:
-        """A job that the caller may know of, and its collection."""
-        visible = {collection.id: collection for collection in self._collections.visible(caller)}
+        """A job that the caller may see, and its collection."""
+        visible = {collection.id: collection for collection in self.collections.visible(caller)}
         job = self.get(id)  # after it, so that what is not theirs takes the same steps as what is not there
         if job.collection not in visible:
             raise NotFound("job")
@@ -142,130 +204,113 @@ class Jobs:
 
     def of(self, collection: Collection, limit: int = 50) -> list[Job]:
         """The newest jobs of a collection, newest first."""
-        query = f"SELECT {COLUMNS} FROM jobs WHERE tenant = ? AND collection = ? ORDER BY number DESC LIMIT ?"  # noqa: S608
-        rows = self._state.db.execute(query, (collection.tenant, collection.id, limit)).fetchall()
-        return [self.get(str(row[0])) for row in rows]
+        query = "SELECT id FROM jobs WHERE tenant = ? AND collection = ? ORDER BY number DESC LIMIT ?"
+        rows = self.state.db.execute(query, (collection.tenant, collection.id, limit)).fetchall()
+        return [self.get(id) for (id,) in rows]
+
+    def count(self, state: str) -> int:
+        """How many jobs are in this state."""
+        count: int = self.state.db.execute("SELECT count(*) FROM jobs WHERE state = ?", (state,)).fetchone()[0]
+        return count
 
     async def cancel(self, id: str) -> Job:
         """End a job, and wait until it has ended. One that waits never starts."""
-        job = self.get(id)
-        if job.state in ENDED:
+        if self.get(id).state in ENDED:
             raise Conflict("this job has ended already", "start another")
-        running = self._running.get(id)
+        running = self.running.get(id)
         if running is None:
-            self._state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (now(), id))
-            self._tell(id, "done", None)
+            self.state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (_now(), id))
+            self._tell(id)
         else:
             running.wanted = "cancelled"
-            running.send_signal(signal.SIGTERM)
-            if running.task is not None:
-                await asyncio.wait([running.task], timeout=_GRACE)
-                running.send_signal(signal.SIGKILL)
-                await asyncio.wait([running.task])
+            await self._end_early([running])
         return self.get(id)
 
     def resume(self, caller: Caller, id: str, budget: float | None = None) -> Job:
-        """Have a job go on that failed or was cancelled, with this budget or, unless it is given, the one it had. It is
-        the caller's from now on, and so is what it costs.
+        """Have a job go on that failed or was cancelled, with this budget or, unless it is given, the one it had. The
+        caller pays for it from now on.
         """
         job = self.get(id)
         if job.state not in ("failed", "cancelled"):
             raise Conflict(f"this job is {job.state}", "only a job that failed or was cancelled goes on")
         budget = job.budget if budget is None else budget
         self._admit(caller, job.tenant, budget)
-        self._state.db.execute(
+        self.state.db.execute(
             """UPDATE jobs SET state = 'waiting', error = NULL, result = NULL, ended = NULL, budget = ?, caller = ?
             WHERE id = ?""",
-            (budget, caller_data(caller), id),
+            (budget, _caller_row(caller), id),
         )
         self._next()
         return self.get(id)
 
     async def drop(self, collection: Collection) -> None:
-        """End and forget the jobs of a collection whose row is gone, so that none is added meanwhile."""
+        """End and delete the jobs of a collection whose row is gone, so that none is added meanwhile."""
         waiting = "UPDATE jobs SET state = 'cancelled', ended = ? WHERE collection = ? AND state = 'waiting'"
-        self._state.db.execute(waiting, (now(), collection.id))  # first, or one starts as another ends
-        for running in list(self._running.values()):
+        self.state.db.execute(waiting, (_now(), collection.id))  # first, or one starts as another ends
+        for running in list(self.running.values()):
             if running.job.collection == collection.id:
                 with suppress(Conflict):  # it has ended by itself
                     await self.cancel(running.job.id)
-        rows = self._state.db.execute("DELETE FROM jobs WHERE collection = ? RETURNING id", (collection.id,)).fetchall()
+        rows = self.state.db.execute("DELETE FROM jobs WHERE collection = ? RETURNING id", (collection.id,)).fetchall()
         for (id,) in rows:
-            self._tell(id, "done", None)
-
-    # Those who watch
+            self._tell(id)
 
     async def events(self, id: str, quiet: float = 15.0) -> AsyncIterator[tuple[str, Any] | None]:
-        """What happens to a job: first how it stands, then `progress` as it comes, and `done` with the job at the end.
-        None where nothing has happened for so many seconds. A reader that is slow misses progress, never the end.
+        """What happens to a job: `progress` as it changes, and `done` with the job at the end. None where nothing has
+        happened for so many seconds. A slow reader misses progress, never the end.
         """
-        queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
-        self._listeners.setdefault(id, set()).add(queue)
-        try:
-            job = self.get(id)
-            if job.progress is not None and job.state not in ENDED:
-                yield "progress", job.progress
-            while job.state not in ENDED:
+        reported = None
+        with suppress(NotFound):  # its collection was deleted meanwhile
+            while True:
+                news = self._news.setdefault(id, asyncio.Event())
+                job = self.get(id)
+                if job.state in ENDED:
+                    self._news.pop(id, None)
+                    yield "done", job
+                    return
+                if job.progress is not None and job.progress != reported:
+                    reported = job.progress
+                    yield "progress", reported
                 try:
-                    name, value = await asyncio.wait_for(queue.get(), quiet)
+                    async with asyncio.timeout(quiet):
+                        await news.wait()
                 except TimeoutError:
                     yield None
-                    continue
-                job = self.get(id)
-                if name == "progress":
-                    yield name, value
-            yield "done", job
-        except NotFound:
-            return  # its collection was deleted meanwhile
-        finally:
-            self._listeners[id].discard(queue)
-            if not self._listeners[id]:
-                del self._listeners[id]
 
-    def _tell(self, id: str, name: str, value: object) -> None:
-        for queue in self._listeners.get(id, ()):
-            while queue.qsize() >= _QUEUED:
-                queue.get_nowait()
-            queue.put_nowait((name, value))
+    def _tell(self, id: str) -> None:
+        """Wake those who watch a job."""
+        if (news := self._news.pop(id, None)) is not None:
+            news.set()
 
     # Running them
 
     def _next(self) -> None:
         """Start what may start now."""
-        while not self._stopping and len(self._running) < self._config.jobs and (job := self._pick()) is not None:
+        while not self._stopping and len(self.running) < self.config.jobs and (job := self._pick()) is not None:
             try:
-                self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (now(), job.id))
+                self.state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (_now(), job.id))
             except sqlite3.OperationalError:  # another process writes; nobody else would come back to it
                 asyncio.get_running_loop().call_later(_PAUSE, self._next)
                 return
-            self._turn += 1
-            self._turns[job.tenant] = self._turn
-            running = RunningJob(self.get(job.id))
-            self._running[job.id] = running
+            self._turns[job.tenant] = max(self._turns.values(), default=0) + 1
+            running = self.running[job.id] = RunningJob(self.get(job.id))
             running.task = asyncio.create_task(self._run(running))
 
     def _pick(self) -> Job | None:
-        query = f"SELECT {COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
-        busy = {running.job.collection for running in self._running.values()}
-        at_work = Counter(running.job.tenant for running in self._running.values())
-        waiting = [
-            job
-            for job in map(job_of, self._state.db.execute(query).fetchall())
-            if job.collection not in busy and not self._waits_for_money(job.caller)
-        ]
-        return min(waiting, key=lambda job: (at_work[job.tenant], self._turns[job.tenant]), default=None)
+        query = f"SELECT {_COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
+        busy = {running.job.collection for running in self.running.values()}
+        at_work = Counter(running.job.tenant for running in self.running.values())
+        waiting = [job for job in map(_job, self.state.db.execute(query).fetchall()) if job.collection not in busy]
+        return min(waiting, key=lambda job: (at_work[job.tenant], self._turns.get(job.tenant, 0)), default=None)
 
     async def _run(self, running: RunningJob) -> None:
         job, error = running.job, None
         try:
             try:
                 await self._work(running)
-            except ServiceError as raised:
-                error = raised
-            except StoreBusy as raised:
-                error = None if "result" in running.last else from_ragways(raised)  # its work is done all the same
-            except RagwaysError as raised:
-                error = from_ragways(raised)
+            except (ServiceError, RagwaysError) as raised:
+                done = isinstance(raised, StoreBusy) and running.result is not None
+                error = None if done else as_service(raised)
             except Exception:
                 _LOG.exception("a job of kind %s failed", job.kind)
                 error = ServiceError(500, "internal", "something went wrong inside", "resume it")
@@ -273,78 +318,69 @@ class Jobs:
         except Exception:
             _LOG.exception("how a job of kind %s ended could not be written", job.kind)
         finally:
-            self._running.pop(job.id, None)
-            self._tell(job.id, "done", None)
+            self.running.pop(job.id, None)
+            self._tell(job.id)
             self._next()
 
     async def _work(self, running: RunningJob) -> None:
         """Do a job, on the money of its key."""
         job = running.job
         collection = self._collection(job.collection)
-        if job.by and not self._keys.alive(job.by):
+        if job.by and not self.keys.alive(job.by):
             raise Forbidden("the key of this job was revoked or has expired", "resume it with another key")
-        budget = self._ledger.account(job.by).left if job.budget is None else job.budget
+        budget = self.ledger.account(job.by).left if job.budget is None else job.budget
         try:
-            with self._ledger.hold(job.caller, budget) as held:
-                await self._child(running, collection, held)
+            with self.ledger.hold(job.by, budget) as held:
+                await self.run_process(running, collection, held)
         finally:
             if job.kind == "index":
                 await _patiently(lambda: self._look_again(running, collection))
 
     async def _look_again(self, running: RunningJob, collection: Collection) -> None:
-        """Take down what the index holds now, and what became of each file."""
-        collection = await asyncio.to_thread(self._collections.refresh, collection)
-        await self._uploads.indexed(collection, running.unread)
+        """Note what the index has now, and what became of each file."""
+        collection = await asyncio.to_thread(self.collections.refresh, collection)
+        await self.uploads.indexed(collection, running.unread)
 
     def _collection(self, id: str) -> Collection:
-        found = next((one for one in self._collections.all() if one.id == id), None)
-        if found is None:
-            raise NotFound("collection")
-        return found
+        for each in self.collections.all():
+            if each.id == id:
+                return each
+        raise NotFound("collection")
 
-    async def _child(self, running: RunningJob, collection: Collection, held: Held) -> None:
-        """Have the process do it, tell what it tells, and wait for its end."""
-        held.settle(0.0)  # until it says that the work begins, nothing can be spent
+    async def run_process(self, running: RunningJob, collection: Collection, held: Held) -> None:
+        """Have a process do it, pass on its progress, and wait for its end."""
+        held.settle(0.0)  # until the work begins, nothing can be spent
         job = running.job
-        spec = {
-            "id": job.id,
-            "tenant": job.tenant,
-            "kind": job.kind,
-            "arguments": job.arguments,
-            "budget": held.usd,
-            "settings": plain_settings(self._config.settings),
-            "index": str(collection.index),
-            "folder": str(collection.folder),
-            "state": str(self._state.path),
+        arguments = {
+            **{"id": job.id, "kind": job.kind, "arguments": job.arguments},
+            **{"index": str(collection.index), "folder": str(collection.folder), "state": str(self.state.path)},
             "files": None if collection.files is None else str(collection.files),
         }
-        lines = await running.start(spec)
+        message = {"operation": "job", "arguments": arguments, "tenant": job.tenant, "budget": held.usd}
+        child = running.child = await ChildProcess.start(self.config.settings, "job")
         try:
-            async for line in lines:
-                self._heard(running, json.loads(line))
+            await child.started.wait()
+            if running.wanted is None and child.alive:
+                held.actual = None
+                running.call = child.begin(message, lambda _, stage: self.progressed(running, stage), held)
+                running.result = await running.call.done
+        except asyncio.CancelledError:
+            if running.call is None or not running.call.done.cancelled():
+                raise
+        except ChildLost:
+            pass  # how it ended is written by `_end`
         finally:
-            await running.end()
-            if running.begun:
-                held.actual = running.spent if running.last or held.usd is None else None
+            child.kill()
+            await child.ended
 
-    def _heard(self, running: RunningJob, message: dict[str, Any]) -> None:
-        if not running.hear(message):
-            return
-        progress = running.progress
-        self._tell(running.job.id, "progress", progress)
-        now = asyncio.get_running_loop().time()
-        if now - running.written >= 1.0:
-            running.written = now
-            with suppress(sqlite3.OperationalError):  # another process writes; the next one tells more
-                query = "UPDATE jobs SET progress = ? WHERE id = ?"
-                self._state.db.execute(query, (json.dumps(progress), running.job.id))
+    def progressed(self, running: RunningJob, stage: dict[str, Any]) -> None:
+        """Progress of a job."""
+        running.stages[stage["stage"]] = stage
+        self._tell(running.job.id)
 
     async def _end(self, running: RunningJob, error: ServiceError | None) -> None:
-        """Write down how a job ended."""
-        last = running.last
-        result = last.get("result")
-        if error is None and "error" in last:
-            error = from_ragways(error_of(last["error"]))
+        """Write how a job ended."""
+        result = running.result
         if error is None and result is not None and result.get("stopped"):
             error = ServiceError(
                 402, "budget", result["stopped"], "resume it with a larger budget; what is done is kept"
@@ -353,22 +389,26 @@ class Jobs:
             error = ServiceError(500, "died", "the job ended without a result", "resume it: it goes on where it was")
         finished: JobState = "failed" if error is not None else "done"
         state = running.wanted if running.wanted is not None and result is None else finished
-        ended = None if state == "waiting" else now()
-        told = (
-            running.progress if running.stages else None,
+        values = (
+            running.progress,
             None if result is None else {**result, "spent": running.spent},
             None if error is None else {"code": error.code, "message": error.message, "cure": error.cure},
         )
-        with self._state.transaction() as db:
+        with self.state.transaction() as db:
             db.execute(
                 """UPDATE jobs SET progress = coalesce(?, progress), result = coalesce(?, result),
                 error = coalesce(?, error), state = ?, ended = ? WHERE id = ?""",
-                (*(None if value is None else json.dumps(value) for value in told), state, ended, running.job.id),
+                (
+                    *(None if value is None else json.dumps(value) for value in values),
+                    state,
+                    None if state == "waiting" else _now(),
+                    running.job.id,
+                ),
             )
             db.execute(
                 """DELETE FROM jobs WHERE collection = ?1 AND state IN ('done', 'failed', 'cancelled') AND number NOT IN
                 (SELECT number FROM jobs WHERE collection = ?1 ORDER BY number DESC LIMIT ?2)""",
-                (running.job.collection, KEPT),
+                (running.job.collection, STORED),
             )
 
 
@@ -380,3 +420,21 @@ async def _patiently(write: Callable[[], Awaitable[None]]) -> None:
         except (StoreBusy, sqlite3.OperationalError):
             await asyncio.sleep(_PAUSE)
     return await write()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _caller_row(caller: Caller) -> str:
+    return json.dumps({"key": caller.key})
+
+
+def _job(row: Sequence[Any]) -> Job:
+    (id, tenant, collection, kind, arguments, budget, state, *values, created, started, ended, caller) = row
+    progress, result, error = (None if value is None else json.loads(value) for value in values)
+    by = json.loads(caller)["key"]
+    return Job(
+        id, tenant, collection, kind, json.loads(arguments), budget, state, progress, result, error, created, started,
+        ended, by,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""API keys: who somebody is, what they may do, with which collections, and what it may cost.
+"""API keys: whose they are, what they allow, with which collections, and what it may cost.
 
 A key is `rgw_<id>_<secret>`. The id names it in lists and logs; the secret is 32 random bytes, of which only a SHA-256
 is kept: a slow hash protects words that people choose, and nobody can go through 2**256 secrets. The database is read
@@ -16,7 +16,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from ragways.core.errors import UsageError
 from ragways.service.state import State
@@ -198,10 +198,9 @@ def _with_lesser(scope: str) -> frozenset[Scope]:
     return frozenset(SCOPES[: SCOPES.index(cast(Scope, scope)) + 1])
 
 
-def _key(row: Sequence[object]) -> Key:
+def _key(row: tuple[Any, ...]) -> Key:
     id, name, tenant, scope, collections, *rest = row
-    listed = tuple(json.loads(cast(str, collections)))
-    return Key(cast(str, id), cast(str, name), cast(str, tenant), cast(Scope, scope), listed, *cast(list[float], rest))
+    return Key(id, name, tenant, scope, tuple(json.loads(collections)), *rest)
 
 
 def _check(

@@ -1,22 +1,27 @@
-"""What keys have spent, and what they may still spend. Money is held before a call is sent and settled when its cost is
-known, in one transaction each; so requests side by side cannot pass a budget together, nor can a restart forget any.
+"""What keys have spent, and what they may still spend.
 
-A hold that nobody settled (the server was killed) stays, and counts as spent.
+Money is held before a call is sent and settled when its cost is known, in one transaction each. So requests side by
+side cannot pass a budget together, and a restart forgets nothing: a hold that nobody settled counts as spent.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ragways.core.errors import NoModel, StoreError, ToolError, UsageError
 from ragways.service.errors import Full, OverBudget
-from ragways.service.keys import Caller
 from ragways.service.state import State
 
 _NANO = 1_000_000_000
-"""Sums are kept in whole billionths of a dollar: they add up exactly, however many there are."""
+"""Sums are whole billionths of a dollar: they add up exactly, however many there are."""
+_TABLES = """
+CREATE TABLE IF NOT EXISTS spending(key TEXT PRIMARY KEY, nano INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS holds(id INTEGER PRIMARY KEY, key TEXT NOT NULL, nano INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS holds_of_key ON holds(key)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +37,20 @@ class Account:
         return None if self.usd is None else max(0.0, self.usd - self.spent - self.held)
 
 
+@dataclass
 class Held:
-    """Money held for one request. `usd` is what it may spend at most; None: without limit."""
+    """Money held for one request. `usd` is what it may spend at most; None: without limit. `actual` is what it cost,
+    once that is known. `close` ends the hold with it, or with all that was held; `kept_open` leaves that to whoever
+    sets it, because the request has left something behind that may still spend.
+    """
 
-    def __init__(self, usd: float | None) -> None:
-        self.usd = usd
-        self.actual: float | None = None
-        self.close: Callable[[], None] | None = None
-        """Ends the hold with what was settled, or with all of it."""
-        self.kept_open = False
-        """Somebody else will call `close`: what the request left behind goes on, and may still spend."""
+    usd: float | None
+    actual: float | None = None
+    close: Callable[[], None] | None = None
+    kept_open: bool = False
 
     def settle(self, actual: float) -> None:
-        """Say what it cost; the rest is free again when the request ends."""
+        """Set what it cost; the rest is free again when the request ends."""
         self.actual = max(0.0, actual)
 
 
@@ -54,11 +60,7 @@ class Ledger:
     def __init__(self, state: State, each: float = 0.10) -> None:
         self._state = state
         self._each = each
-        state.tables("""
-            CREATE TABLE IF NOT EXISTS spending(key TEXT PRIMARY KEY, nano INTEGER NOT NULL);
-            CREATE TABLE IF NOT EXISTS holds(id INTEGER PRIMARY KEY, key TEXT NOT NULL, nano INTEGER NOT NULL);
-            CREATE INDEX IF NOT EXISTS holds_of_key ON holds(key)
-        """)
+        state.tables(_TABLES)
 
     def recover(self) -> None:
         """At the start of a server: what was held when the last one ended may have been spent, so it was."""
@@ -68,20 +70,19 @@ class Ledger:
             db.execute("DELETE FROM holds")
 
     def account(self, key: str) -> Account:
-        """How a key stands."""
+        """The balance of a key."""
         budget, spent, held = self._sums(key)
         return Account(None if budget is None else budget / _NANO, spent / _NANO, held / _NANO)
 
     @contextmanager
-    def hold(self, caller: Caller, usd: float | None = None) -> Iterator[Held]:
+    def hold(self, key: str, usd: float | None = None) -> Iterator[Held]:
         """Hold what a request may cost, at most `usd`; less where less is left of the key's budget.
 
-        Inside, `settle` says what it did cost. Unless it was called, an error that came before any work costs nothing,
-        one with an attribute `usd` costs that, and anything else costs all that was held. What is `kept_open` is closed
-        later, by whoever keeps it.
+        Inside, `settle` sets what it did cost. Unless it was called, an error that came before any work costs nothing,
+        one with an attribute `usd` costs that, and anything else costs all that was held.
         """
-        id, held = self._open(caller.key, usd)
-        held.close = lambda: self._close(caller.key, id, held)
+        id, held = self._open(key, usd)
+        held.close = lambda: self._close(key, id, held)
         try:
             yield held
         except BaseException as error:
@@ -112,13 +113,9 @@ class Ledger:
 
     def _close(self, key: str, id: int | None, held: Held) -> None:
         with self._state.transaction() as db:
-            nano = None if held.actual is None else -int(-held.actual * _NANO // 1)
-            if id is not None:
-                kept = db.execute("SELECT nano FROM holds WHERE id = ?", (id,)).fetchone()
-                db.execute("DELETE FROM holds WHERE id = ?", (id,))
-                nano = (kept[0] if kept else 0) if nano is None else nano
-            if nano:
-                self._spend(key, nano)
+            row = db.execute("DELETE FROM holds WHERE id = ? RETURNING nano", (id,)).fetchone()
+            all_of_it = row[0] if row else 0
+            self._spend(key, all_of_it if held.actual is None else math.ceil(held.actual * _NANO))
 
     def _sums(self, key: str) -> tuple[int | None, int, int]:
         budget, spent, held = self._state.db.execute(
@@ -129,6 +126,8 @@ class Ledger:
         return None if budget is None else int(budget * _NANO), spent or 0, held or 0
 
     def _spend(self, key: str, nano: int) -> None:
-        self._state.db.execute(
-            "INSERT INTO spending VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET nano = nano + excluded.nano", (key, nano)
-        )
+        if nano:
+            self._state.db.execute(
+                "INSERT INTO spending VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET nano = nano + excluded.nano",
+                (key, nano),
+            )

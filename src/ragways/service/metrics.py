@@ -1,14 +1,15 @@
-"""What `/metrics` tells Prometheus: requests, questions, tokens, money, workers, jobs, and how late the event loop is.
+"""Figures for Prometheus, at `/metrics`: requests, questions, tokens, money, workers, jobs, lag of the event loop.
 
 Labels are names of ours alone (routes as templates, paradigms, states): never a tenant, a collection, a key or a text,
-so that their number is bounded and nobody learns of another.
+so that their number is bounded and no tenant learns of another.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -55,12 +56,14 @@ class Metrics:
         Gauge("ragways_build_info", "Always 1.", ["version"], registry=registry).labels(__version__).set(1)
 
     def watch(self, name: str, about: str, value: Callable[[], float]) -> None:
-        """A figure that is looked up whenever somebody asks."""
+        """A figure that is read with every request for the metrics."""
         Gauge(name, about, registry=self.registry).set_function(value)
 
-    def watch_states(self, name: str, about: str, states: Callable[[], Mapping[str, float]]) -> None:
-        """Figures by state, looked up whenever somebody asks."""
-        self.registry.register(_States(name, about, states))
+    def watch_states(self, name: str, about: str, states: Iterable[str], count: Callable[[str], float]) -> None:
+        """Figures by state, read with every request for the metrics."""
+        gauge = Gauge(name, about, ["state"], registry=self.registry)
+        for state in states:
+            gauge.labels(state).set_function(partial(count, state))
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """A request was answered; `route` is its template, empty where there is no such page."""
@@ -112,18 +115,3 @@ class Metrics:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-
-
-class _States:
-    """A gauge with a label `state`, whose values are looked up."""
-
-    def __init__(self, name: str, about: str, states: Callable[[], Mapping[str, float]]) -> None:
-        self._name, self._about, self._states = name, about, states
-
-    def collect(self) -> Any:  # noqa: ANN401 - an iterable of prometheus_client's own
-        from prometheus_client.core import GaugeMetricFamily
-
-        family = GaugeMetricFamily(self._name, self._about, labels=["state"])
-        for state, value in sorted(self._states().items()):
-            family.add_metric([state], value)
-        yield family

@@ -23,7 +23,7 @@ class State:
     """The database of a server. `db` may be read by any thread; what must happen as a whole goes into `transaction`."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it. Nobody but its owner may read it, nor the folder when that is made here."""
+        """Open the file, or make it. Only its owner may read it, and the folder when that is made here."""
         self.path = path
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragways import __version__
 from ragways.core.errors import MissingPart
-from ragways.service.workers import FinishedCall
+from ragways.service.work.workers import FinishedCall
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -33,7 +33,7 @@ _EMBED = frozenset({"embed", "embedding call"})
 
 
 def telemetry_of(settings: Settings) -> Telemetry | None:
-    """What the settings ask for; None, and nothing is loaded, where they name no collector."""
+    """The telemetry that the settings name; None, and nothing is loaded, where they name no collector."""
     if not settings.serve.otlp:
         return None
     if find_spec("opentelemetry.exporter") is None or find_spec("opentelemetry.sdk") is None:
@@ -132,9 +132,9 @@ class Telemetry:
     def _named(self, step: Mapping[str, Any]) -> tuple[str, Attributes]:
         name = str(step["name"])
         if name == "model call":
-            said: Attributes = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": self._provider_name}
-            said |= {"gen_ai.request.model": self._model, "ragways.cached": step.get("way", "").endswith("(cached)")}
-            return f"chat {self._model}", said | self._usage(step["usage"])
+            chat: Attributes = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": self._provider_name}
+            chat |= {"gen_ai.request.model": self._model, "ragways.cached": step.get("way", "").endswith("(cached)")}
+            return f"chat {self._model}", chat | self._usage(step["usage"])
         if name.startswith("tool "):
             tool = name.removeprefix("tool ")
             return f"execute_tool {tool}", {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}

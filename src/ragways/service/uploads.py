@@ -41,7 +41,7 @@ TOTAL = 32 << 30
 """Bytes of all files of a collection."""
 _BLOCK = 1 << 20
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Kinds of characters that nobody sees, or that turn the text around them."""
+"""Kinds of characters that are invisible, or that turn the text around them."""
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "pyvenv.cfg", "index.sqlite", "ragways.toml"})
 """What an index run passes over, or takes for a mark of something that is no document."""
@@ -61,7 +61,9 @@ _COLUMNS = f"path, size, sha256, {_STATE}, CASE WHEN failed = modified THEN reas
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file of a collection. `reason` says why it could not be read, where its state is `failed`."""
+    """A file of a collection. New and changed files wait for the next index job; failed ones could not be read by the
+    last, and `reason` says why.
+    """
 
     path: str
     size: int
@@ -71,7 +73,7 @@ class UploadedFile:
 
 
 def check_path(path: str) -> str:
-    """The name of a file as it is kept, or an error where it could lead elsewhere or be misread."""
+    """The name of a file as it is stored, or an error where it could lead elsewhere or be misread."""
     path = unicodedata.normalize("NFC", path)
     parts = path.split("/")
     if wrong := _wrong(path, parts):
@@ -154,19 +156,19 @@ class _Draft:
 
 
 class Uploads:
-    """The files of all managed collections. Their table tells what the folders hold, and is mended if not."""
+    """The files of all managed collections. A table lists what their folders have."""
 
     def __init__(self, state: State, limits: Limits, total: int = TOTAL) -> None:
         self._state = state
         self._limits = limits
         self._total = total
-        self._known: set[str] = set()
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._turn = asyncio.Lock()
+        """Held by whoever changes a folder and the table together."""
         state.tables(_TABLE)
 
     async def put(self, collection: Collection, path: str, blocks: AsyncIterator[bytes]) -> UploadedFile:
         """Take up a file, in the place of one of this name if there is one. The bytes are read as they come."""
-        files, name = await self._files(collection), check_path(path)
+        files, name = _files(collection), check_path(path)
         self._check_room(collection, name, 0)
         try:
             return await self._put(collection, files, name, blocks)
@@ -191,11 +193,11 @@ class Uploads:
     async def _place(self, collection: Collection, files: Path, name: str, draft: _Draft, digest: str) -> None:
         """Have the folder and the table hold a file that is whole: both, or neither."""
         try:
-            async with self._turn(collection):
+            async with self._turn:
                 self._check_room(collection, name, draft.size)
                 if not self._same(collection, name, draft.size, digest):
                     modified = await asyncio.to_thread(draft.place, files, name)
-                    self._keep(collection, name, draft.size, digest, modified)
+                    self._store_row(collection, name, draft.size, digest, modified)
         finally:
             await asyncio.to_thread(draft.discard)
 
@@ -211,7 +213,7 @@ class Uploads:
         self, collection: Collection, offset: int, limit: int, search: str = ""
     ) -> tuple[list[UploadedFile], int]:
         """Files by name whose name holds `search`, and how many there are of them."""
-        await self._files(collection)
+        _files(collection)
         where, values = "collection = ? AND instr(folded, ?)", (collection.id, search.casefold())
         query = f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY path LIMIT ? OFFSET ?"  # noqa: S608 - ours
         rows = self._state.db.execute(query, (*values, limit, offset)).fetchall()
@@ -220,7 +222,7 @@ class Uploads:
 
     async def opened(self, collection: Collection, path: str) -> int:
         """A descriptor of a file, to be read and closed."""
-        files, name = await self._files(collection), self.find(collection, path).path
+        files, name = _files(collection), self.find(collection, path).path
         *parents, last = name.split("/")
         try:
             with _opened(files, parents) as folder:
@@ -230,20 +232,19 @@ class Uploads:
 
     async def delete(self, collection: Collection, path: str) -> None:
         """Remove a file. Its text leaves the index with the next index job."""
-        files, name = await self._files(collection), self.find(collection, path).path
+        files, name = _files(collection), self.find(collection, path).path
         await asyncio.shield(self._remove(collection, files, name))
 
     async def _remove(self, collection: Collection, files: Path, name: str) -> None:
-        """Take a file from the folder and from the table; nobody may end this between the two."""
-        async with self._turn(collection):
+        """Remove a file from the folder and from the table; this is not cancelled between the two."""
+        async with self._turn:
             await asyncio.to_thread(_unlink, files, name)
             self._state.db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (collection.id, name))
 
     async def indexed(self, collection: Collection, failures: Mapping[str, str]) -> None:
-        """After an index job: take down which versions the index holds, and which could not be read and why."""
+        """After an index job: note which versions the index has, and which could not be read and why."""
         if collection.files is None:
             return
-        await self._files(collection)
         held = await asyncio.to_thread(_sources, collection.index, f"{collection.files.name}/")
         id = collection.id
         with self._state.transaction() as db:
@@ -253,7 +254,7 @@ class Uploads:
                 [(modified, id, path) for path, modified in held.items()],
             )
             for path, reason in failures.items():
-                # What could not be read in an archive is told with the archive.
+                # What could not be read in an archive is reported with the archive.
                 names = [path[:end] for end, sign in enumerate(path) if sign == "/"] + [path]
                 db.executemany(
                     "UPDATE files SET reason = ?, failed = modified WHERE collection = ? AND path = ?",
@@ -263,8 +264,6 @@ class Uploads:
     def forget(self, collection: Collection) -> None:
         """Forget the files of a collection that was deleted."""
         self._state.db.execute("DELETE FROM files WHERE collection = ?", (collection.id,))
-        self._known.discard(collection.id)
-        self._turns.pop(collection.id, None)
 
     # Quotas
 
@@ -290,41 +289,36 @@ class Uploads:
 
     # The table and the folder
 
-    def _turn(self, collection: Collection) -> asyncio.Lock:
-        return self._turns.setdefault(collection.id, asyncio.Lock())
-
-    async def _files(self, collection: Collection) -> Path:
-        """The folder of a collection's files, after its table has been compared with it once."""
+    def mend(self, collection: Collection) -> None:
+        """Make the table true of the folder: a server that was killed may have placed or removed a file and not noted
+        it. Called before the first request.
+        """
         if collection.files is None:
-            raise Conflict("this collection is only read, and has no files", "index its folder where it was made")
-        if collection.id not in self._known:
-            async with self._turn(collection):
-                if collection.id not in self._known:
-                    await self._compare(collection, collection.files)
-        return collection.files
-
-    async def _compare(self, collection: Collection, files: Path) -> None:
-        """A server that was killed may have placed or removed a file and not written it down."""
+            return
         db, id = self._state.db, collection.id
         rows = db.execute("SELECT path, size, modified FROM files WHERE collection = ?", (id,)).fetchall()
         known = {path: (size, modified) for path, size, modified in rows}
-        there = await asyncio.to_thread(_there, files)
+        there = _there(collection.files)
         for path in known.keys() - there.keys():
             db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (id, path))
         for path, (size, modified) in there.items():
             if known.get(path) != (size, modified):
-                digest = await asyncio.to_thread(_digest, files / path)
                 with suppress(sqlite3.IntegrityError):  # differs from another only by large and small letters
-                    self._keep(collection, path, size, digest, modified)
-        self._known.add(id)
+                    self._store_row(collection, path, size, _digest(collection.files / path), modified)
 
-    def _keep(self, collection: Collection, name: str, size: int, digest: str, modified: int) -> None:
+    def _store_row(self, collection: Collection, name: str, size: int, digest: str, modified: int) -> None:
         self._state.db.execute(
             """INSERT INTO files (collection, path, folded, size, sha256, modified) VALUES (?, ?, ?, ?, ?, ?)
             ON CONFLICT (collection, path) DO UPDATE SET size = excluded.size, sha256 = excluded.sha256,
             modified = excluded.modified""",
             (collection.id, name, name.casefold(), size, digest, modified),
         )
+
+
+def _files(collection: Collection) -> Path:
+    if collection.files is None:
+        raise Conflict("this collection is only read, and has no files", "index its folder where it was made")
+    return collection.files
 
 
 def _meaning(error: OSError) -> ServiceError | OSError:

@@ -12,66 +12,74 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragways import __version__
 from ragways.core.errors import UsageError
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
-from ragways.service.auth import Access, caller, collection, service_of
-from ragways.service.conversations import whole_question
+from ragways.service.api.conversations import made_whole
+from ragways.service.api.events import event_response, streamed
+from ragways.service.auth import Access, Reading, caller, service_of
 from ragways.service.errors import ERRORS, NotFound, request_id
-from ragways.service.events import event_response, told
 from ragways.service.keys import Caller
-from ragways.service.workers import OnEvent
+from ragways.service.work.child import OnEvent
 from ragways.store.where import LONGEST as LONGEST_FILTER
+from ragways.tasks.follow_up import TURNS, Turn
 
 router = APIRouter(tags=["ask"], responses=ERRORS)
-Reading = Annotated[Access, Depends(collection("read"))]
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {}}, "description": "the whole of it, or events as they come"}
 }
-
-
-STYLE = "of an answer by a model: brief, full, or words of one's own; in conversations and on the page full unless set"
+Where = Annotated[
+    str | None,
+    Field(max_length=LONGEST_FILTER, description='only documents that match, e.g. date>2020 and path~"api/"'),
+]
+PerRequest = Annotated[float | None, Field(ge=0, le=1000, description="USD that this may spend")]
+Style = Annotated[
+    str | None,
+    Field(
+        max_length=2000,
+        description="of an answer by a model: brief, full, or words of one's own; "
+        "in conversations and on the page full unless set",
+    ),
+]
+ParadigmSettings = Annotated[dict[str, str | int | float | bool], Field(max_length=40, description="of the paradigm")]
 
 
 class QuestionRequest(BaseModel):
-    """What is asked, of which documents, and what it may cost."""
+    """A question, and the documents to answer it from."""
 
     model_config = ConfigDict(extra="forbid")
 
-    question: str = Field(min_length=1, max_length=LONGEST_QUESTION, description="what to ask, in a whole sentence")
-    where: str | None = Field(
-        None, max_length=LONGEST_FILTER, description='only documents that match, e.g. date>2020 and path~"api/"'
-    )
+    question: str = Field(min_length=1, max_length=LONGEST_QUESTION, description="in a whole sentence")
+    where: Where = None
 
 
 class WayToAnswer(QuestionRequest):
     """A question, and the way to answer it."""
 
     paradigm: str = Field("auto", max_length=100, description="the way to answer; GET /api/v1/paradigms lists them")
-    settings: dict[str, str | int | float | bool] = Field(
-        default_factory=dict, max_length=40, description="of the paradigm"
-    )
+    settings: ParadigmSettings = Field(default_factory=dict)
 
 
-class AskRequest(WayToAnswer):
-    """A question to be answered."""
+class AnswerOptions(BaseModel):
+    """What an answer may cost, and how it is given."""
 
-    budget: float | None = Field(None, ge=0, le=1000, description="USD that this may spend")
+    budget: PerRequest = None
     stream: bool = Field(False, description="send steps and text as they come, as server-sent events")
     rendered: bool = Field(False, description="give answers as trees of blocks, too, as the page shows them")
-    style: str | None = Field(None, max_length=2000, description=STYLE)
+    style: Style = None
+
+
+class AskRequest(WayToAnswer, AnswerOptions):
+    """A question to be answered."""
+
     conversation: str | None = Field(
         None, max_length=64, description="that this belongs to; the question is made whole from the turns before"
     )
 
 
-class CompareRequest(QuestionRequest):
+class CompareRequest(QuestionRequest, AnswerOptions):
     """A question to be answered in several ways."""
 
     paradigms: list[Annotated[str, Field(max_length=100)]] = Field(
         min_length=1, max_length=30, description="the ways to answer it"
     )
-    budget: float | None = Field(None, ge=0, le=1000, description="USD that all of them together may spend")
-    stream: bool = Field(False, description="send steps, text and answers as they come, as server-sent events")
-    rendered: bool = Field(False, description="give answers as trees of blocks, too, as the page shows them")
-    style: str | None = Field(None, max_length=2000, description=STYLE)
 
 
 @router.get("/paradigms")
@@ -107,16 +115,17 @@ async def ask(request: Request, access: Reading, body: AskRequest) -> Response:
     arguments["style"] = body.style or (access.service.chat_style if chat else None)
     if (id := body.conversation) is None:
         return await _answer(request, access, "ask", arguments, body.budget, body.stream)
-    kept = access.service.conversations
-    kept.find(access, id)
+    stored = access.service.conversations
+    stored.find(access.caller, access.collection.id, id)
 
     async def turn(on_event: OnEvent | None) -> Any:  # noqa: ANN401 - JSON
-        rewritten = await whole_question(access, id, body.question, body.budget)
+        turns = [Turn(each.whole, each.answer) for each in stored.turns(id, TURNS)]
+        rewritten = await made_whole(access, turns, body.question, body.budget)
         if on_event is not None:
             on_event("rewritten", rewritten.shown())
         left = None if body.budget is None else max(0.0, body.budget - rewritten.usd)
-        result = await _worked(access, "ask", {**arguments, "question": rewritten.question}, left, on_event)
-        kept.add(access, id, body.question, rewritten, result)
+        result, _ = await access.paid("ask", {**arguments, "question": rewritten.question}, left, on_event)
+        stored.add(id, body.question, rewritten, result)
         return {**result, "rewritten": rewritten.shown()}
 
     return await _reply(request, turn, body.stream)
@@ -133,37 +142,32 @@ async def compare(request: Request, access: Reading, body: CompareRequest) -> Re
 
 @router.post("/collections/{collection}/retrieve")
 async def retrieve(request: Request, access: Reading, body: WayToAnswer) -> Response:
-    """What a paradigm finds for a question, best first, without an answer."""
-    return await _answer(request, access, "retrieve", body.model_dump(), None, False)
+    """What a paradigm retrieves for a question, best first, without an answer."""
+    return await _answer(request, access, "retrieve", body.model_dump())
 
 
 @router.post("/collections/{collection}/route")
 async def route(request: Request, access: Reading, body: QuestionRequest) -> Response:
     """Which way `auto` would take, what every way is worth and costs, and what that rests on. Nothing is answered."""
-    return await _answer(request, access, "route", body.model_dump(), None, False)
+    return await _answer(request, access, "route", body.model_dump())
 
 
 async def _answer(
-    request: Request, access: Access, operation: str, arguments: dict[str, Any], budget: float | None, stream: bool
+    request: Request,
+    access: Access,
+    operation: str,
+    arguments: dict[str, Any],
+    budget: float | None = None,
+    stream: bool = False,
 ) -> Response:
-    return await _reply(request, lambda on_event: _worked(access, operation, arguments, budget, on_event), stream)
+    async def work(on_event: OnEvent | None) -> Any:  # noqa: ANN401 - JSON
+        return (await access.paid(operation, arguments, budget, on_event))[0]
 
-
-async def _worked(
-    access: Access, operation: str, arguments: dict[str, Any], budget: float | None, on_event: OnEvent | None
-) -> Any:  # noqa: ANN401 - JSON
-    """Have a worker do it, under the budget of the key and of the request."""
-    service, who = access.service, access.caller
-    with service.ledger.hold(who, budget) as held:
-        return await service.workers.call(
-            operation, access.collection, arguments, tenant=who.tenant, on_event=on_event, held=held
-        )
+    return await _reply(request, work, stream)
 
 
 async def _reply(request: Request, work: Callable[[OnEvent | None], Awaitable[Any]], stream: bool) -> Response:
-    if stream:
-        return event_response(told(work, request_id(request)))
-    return JSONResponse(await work(None))
+    return event_response(streamed(work, request_id(request))) if stream else JSONResponse(await work(None))
 
 
 @router.get("/collections/{collection}/documents/{id:path}")
@@ -182,7 +186,6 @@ async def _looked_up(access: Access, operation: str, id: str) -> Response:
     if len(id) > 500:
         raise NotFound("id")
     try:
-        found = await access.service.workers.call(operation, access.collection, {"id": id}, tenant=access.caller.tenant)
+        return JSONResponse(await access.call(operation, id=id))
     except UsageError:
         raise NotFound("id", "ids stand beside the evidence of answers") from None
-    return JSONResponse(found)

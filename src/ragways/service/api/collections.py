@@ -6,11 +6,10 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragways.service.auth import Access, caller, collection, service_of
-from ragways.service.collections import Collection
+from ragways.service.auth import Access, Reading, caller, collection, service_of
 from ragways.service.errors import ERRORS, Forbidden
 from ragways.service.keys import COLLECTION_NAME, Caller
 
@@ -33,7 +32,9 @@ class NewCollection(BaseModel):
 
 
 class CollectionInfo(BaseModel):
-    """A collection, and what its index held after the last job."""
+    """A collection, and what its index had after the last job."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     name: str
     managed: bool = Field(description="whether files can be uploaded; else an index that the server only reads")
@@ -53,53 +54,39 @@ class CollectionList(BaseModel):
 
 
 class CollectionStatus(CollectionInfo):
-    """A collection, with what a worker says of its index; None where there is none that can be opened."""
+    """A collection, with what a worker reads of its index; None where there is none that can be opened."""
 
-    status: dict[str, Any] | None
-
-
-def info(found: Collection) -> dict[str, Any]:
-    """A collection as clients see it: no path, no id of a folder."""
-    return {
-        "name": found.name,
-        "managed": found.managed,
-        "documents": found.documents,
-        "chunks": found.chunks,
-        "layers": list(found.layers),
-        "wanted": list(found.wanted),
-        "generation": found.generation,
-        "created": found.created,
-        "trouble": found.trouble,
-    }
+    status: dict[str, Any] | None = None
 
 
-@router.get("/collections", response_model=CollectionList)
-async def collections(request: Request, who: Annotated[Caller, Depends(caller("read"))]) -> Response:
+@router.get("/collections")
+async def collections(request: Request, who: Annotated[Caller, Depends(caller("read"))]) -> CollectionList:
     """The collections that the key may see."""
-    found = service_of(request).collections.visible(who)
-    return JSONResponse({"collections": [info(one) for one in found]})
+    visible = service_of(request).collections.visible(who)
+    return CollectionList(collections=[CollectionInfo.model_validate(each) for each in visible])
 
 
-@router.post("/collections", status_code=201, response_model=CollectionInfo)
-async def create(request: Request, who: Annotated[Caller, Depends(caller("admin"))], body: NewCollection) -> Response:
+@router.post("/collections", status_code=201)
+async def create(
+    request: Request, who: Annotated[Caller, Depends(caller("admin"))], body: NewCollection
+) -> CollectionInfo:
     """Make a collection. It is empty: upload files, then start an index job."""
     service = service_of(request)
     if not who.sees(who.tenant, body.name):  # else it would learn which of those that it may not see are there
         raise Forbidden("this key is for certain collections only", "use one of their names, or another key")
     made = service.collections.create(who.tenant, body.name, body.layers)
     service.audit.note(who, "collection.create", collection=made.name)
-    return JSONResponse(info(made), 201)
+    return CollectionInfo.model_validate(made)
 
 
-@router.get("/collections/{collection}", response_model=CollectionStatus)
-async def status(access: Annotated[Access, Depends(collection("read"))]) -> Response:
+@router.get("/collections/{collection}")
+async def status(access: Reading) -> CollectionStatus:
     """A collection, and its index as it is now."""
-    service = access.service
-    found: Collection = await asyncio.to_thread(service.collections.refresh, access.collection)
-    told = None
-    if found.generation and not found.trouble:
-        told = await service.workers.call("status", found, {}, tenant=access.caller.tenant)
-    return JSONResponse({**info(found), "status": told})
+    refreshed = await asyncio.to_thread(access.service.collections.refresh, access.collection)
+    shown = CollectionStatus.model_validate(refreshed)
+    if refreshed.generation and not refreshed.trouble:
+        shown.status = await access.call("status")
+    return shown
 
 
 @router.delete("/collections/{collection}", status_code=204)
@@ -111,10 +98,10 @@ async def delete(access: Annotated[Access, Depends(collection("admin"))]) -> Res
 
 
 async def _delete(access: Access) -> None:
-    service, found = access.service, access.collection
-    await service.jobs.drop(found)
-    await asyncio.to_thread(service.collections.delete, found)
-    service.uploads.forget(found)
-    service.conversations.forget(found.id)
-    await service.workers.forget(found)
-    service.audit.note(access.caller, "collection.delete", collection=found.name)
+    service, gone = access.service, access.collection
+    await service.jobs.drop(gone)
+    await asyncio.to_thread(service.collections.delete, gone)
+    service.uploads.forget(gone)
+    service.conversations.forget(gone.id)
+    await service.workers.forget(gone)
+    access.note("collection.delete")

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 
-from ragways.service.auth import Access, collection
-from ragways.service.errors import ERRORS, BadRequest, TooLarge
+from ragways.service.auth import Reading, Writing
+from ragways.service.errors import ERRORS, BadRequest
+from ragways.service.uploads import UploadedFile
 
 router = APIRouter(tags=["documents"], responses=ERRORS)
-Reading = Annotated[Access, Depends(collection("read"))]
-Writing = Annotated[Access, Depends(collection("write"))]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="how many to pass over")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="how many to give at most")]
 Search = Annotated[str, Query(max_length=200, description="only those whose name has this")]
@@ -28,22 +26,10 @@ _RAW = {"requestBody": {"required": True, "content": {"application/octet-stream"
     "type": "string", "format": "binary"}}}}}  # fmt: skip
 
 
-class FileInfo(BaseModel):
-    """An uploaded file."""
-
-    path: str
-    size: int
-    sha256: str
-    state: Literal["new", "changed", "indexed", "failed"] = Field(
-        description="new and changed files wait for the next index job; failed ones could not be read by the last"
-    )
-    reason: str = Field(description="why it could not be read")
-
-
 class FileList(BaseModel):
     """A page of the files of a collection, by name."""
 
-    files: list[FileInfo]
+    files: list[UploadedFile]
     total: int
 
 
@@ -54,26 +40,22 @@ class DocumentList(BaseModel):
     total: int
 
 
-@router.get("/collections/{collection}/files", response_model=FileList)
-async def files(access: Reading, offset: Offset = 0, limit: Limit = 100, search: Search = "") -> Response:
+@router.get("/collections/{collection}/files")
+async def files(access: Reading, offset: Offset = 0, limit: Limit = 100, search: Search = "") -> FileList:
     """The files that were uploaded, and what became of them."""
     found, total = await access.service.uploads.listed(access.collection, offset, limit, search)
-    return JSONResponse({"files": [asdict(one) for one in found], "total": total})
+    return FileList(files=found, total=total)
 
 
-@router.put("/collections/{collection}/files/{path:path}", response_model=FileInfo, openapi_extra=_RAW)
-async def put(request: Request, access: Writing, path: str) -> Response:
+@router.put("/collections/{collection}/files/{path:path}", openapi_extra=_RAW)
+async def put(request: Request, access: Writing, path: str) -> UploadedFile:
     """Upload a file, or replace it. The body is the file itself. It is in the index after the next index job."""
-    service = access.service
-    length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > service.config.limits.upload:
-        raise TooLarge(f"a file may have {service.config.limits.upload:,} bytes", "split it, or leave it out")
     try:
-        kept = await service.uploads.put(access.collection, path, request.stream())
+        stored = await access.service.uploads.put(access.collection, path, request.stream())
     except ClientDisconnect:
         raise BadRequest("the upload ended before its end", "send it again") from None
-    service.audit.note(access.caller, "file.put", collection=access.collection.name, path=kept.path, size=kept.size)
-    return JSONResponse(asdict(kept))
+    access.note("file.put", path=stored.path, size=stored.size)
+    return stored
 
 
 @router.get(
@@ -106,7 +88,7 @@ async def _read(descriptor: int, size: int) -> AsyncIterator[bytes]:
 async def delete(access: Writing, path: str) -> Response:
     """Remove a file. Its text is gone from the index after the next index job, whose result shows it."""
     await access.service.uploads.delete(access.collection, path)
-    access.service.audit.note(access.caller, "file.delete", collection=access.collection.name, path=path)
+    access.note("file.delete", path=path)
     return Response(status_code=204)
 
 
@@ -115,6 +97,4 @@ async def documents(access: Reading, offset: Offset = 0, limit: Limit = 100, sea
     """The documents in the index, or those whose title or key has these words."""
     if not access.collection.generation:
         return JSONResponse({"documents": [], "total": 0})
-    arguments = {"offset": offset, "limit": limit, "search": search}
-    found = await access.service.workers.call("documents", access.collection, arguments, tenant=access.caller.tenant)
-    return JSONResponse(found)
+    return JSONResponse(await access.call("documents", offset=offset, limit=limit, search=search))

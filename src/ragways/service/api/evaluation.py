@@ -1,4 +1,9 @@
-"""Sets of questions and evaluation runs over HTTP. Jobs of the kinds `questions` and `evaluate` make them."""
+"""Sets of questions, evaluation runs and feedback over HTTP. Jobs of the kinds `questions` and `evaluate` make the
+first two.
+
+Feedback is stored as questions with a verdict, in the layout that evaluations read. A good answer becomes the gold
+answer of its question; of a bad one, the correction does. Without a correction the question has no gold answer.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +11,28 @@ import asyncio
 import html
 import json
 import re
+import secrets
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi import Path as InPath
-from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, Field
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
 
+from ragways.evaluation.datasets.reading import plain_row
+from ragways.evaluation.question import Question
+from ragways.retrieval.ask import LONGEST_QUESTION
 from ragways.service.api.jobs import FEEDBACK, SET_NAME
-from ragways.service.auth import Access, collection
+from ragways.service.auth import Reading, Writing
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, NotFound
-from ragways.service.feedback import changing
+from ragways.service.feedback import append, blocks, changing
 
 router = APIRouter(tags=["evaluation"], responses=ERRORS)
-Reading = Annotated[Access, Depends(collection("read"))]
-Writing = Annotated[Access, Depends(collection("write"))]
+LONGEST_ANSWER = 20_000
 SetName = Annotated[str, InPath(pattern=SET_NAME, description="a set of questions")]
 RunId = Annotated[str, InPath(pattern="^[0-9a-f]{16}$", description="a run: the id of the job that made it")]
 FIGURES, REPORT = "figures.json", "report.html"
@@ -41,7 +49,7 @@ class QuestionSetInfo(BaseModel):
 
 
 class QuestionSets(BaseModel):
-    """The sets of a collection; `feedback` is made of what people said of answers."""
+    """The sets of a collection; `feedback` is made of verdicts on answers."""
 
     sets: list[QuestionSetInfo]
 
@@ -63,16 +71,45 @@ class RunList(BaseModel):
     runs: list[EvaluationRun]
 
 
-@router.get("/collections/{collection}/questions", response_model=QuestionSets)
-async def sets(access: Reading) -> Response:
+class FeedbackRequest(BaseModel):
+    """A verdict on an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(min_length=1, max_length=LONGEST_QUESTION)
+    answer: str = Field(max_length=LONGEST_ANSWER, description="the answer that was given")
+    verdict: Literal["good", "bad"]
+    correction: str = Field("", max_length=LONGEST_ANSWER, description="what the answer should have been")
+    paradigm: str = Field("", max_length=200, description="the way that was taken")
+    evidence: list[Annotated[str, Field(max_length=200)]] = Field(
+        default_factory=list, max_length=200, description="ids of the evidence that the answer rests on"
+    )
+
+
+class FeedbackKept(BaseModel):
+    """The id under which it is stored: that of its question."""
+
+    id: str
+
+
+def as_question(given: FeedbackRequest, id: str, by: str, at: str) -> Question:
+    """Feedback as a question of an evaluation."""
+    gold = given.answer if given.verdict == "good" else given.correction
+    provenance: dict[str, Any] = {"kind": "feedback", "by": by, "at": at}
+    provenance |= given.model_dump(exclude={"question"})
+    return Question(id, given.question, (gold,) if gold.strip() else (), "feedback", (), provenance)
+
+
+@router.get("/collections/{collection}/questions")
+async def sets(access: Reading) -> QuestionSets:
     """The sets of questions there are."""
-    return JSONResponse({"sets": await asyncio.to_thread(_sets, access.collection)})
+    return QuestionSets(sets=await asyncio.to_thread(_sets, access.collection))
 
 
-def _sets(found: Collection) -> list[dict[str, Any]]:
+def _sets(found: Collection) -> list[QuestionSetInfo]:
     files = sorted(found.questions.glob("*.jsonl")) + ([found.feedback] if found.feedback.is_file() else [])
     return [
-        {"name": file.stem, "questions": _lines(file), "made": _time(file), "about": _json(_about(file))}
+        QuestionSetInfo(name=file.stem, questions=_lines(file), made=_time(file), about=_json(_about(file)))
         for file in files
     ]
 
@@ -89,7 +126,7 @@ async def questions(access: Reading, name: SetName) -> Response:
 
 @router.delete("/collections/{collection}/questions/{name}", status_code=204)
 async def delete_questions(access: Writing, name: SetName) -> Response:
-    """Delete a set of questions; of `feedback`, everything that was said so far."""
+    """Delete a set of questions; of `feedback`, all of it."""
     file = access.collection.feedback if name == FEEDBACK else access.collection.questions / f"{name}.jsonl"
     try:
         with changing(file):
@@ -97,24 +134,28 @@ async def delete_questions(access: Writing, name: SetName) -> Response:
     except FileNotFoundError:
         raise NotFound("set of questions") from None
     _about(file).unlink(missing_ok=True)
-    access.service.audit.note(access.caller, "questions.delete", collection=access.collection.name, name=name)
+    access.note("questions.delete", name=name)
     return Response(status_code=204)
 
 
-@router.get("/collections/{collection}/runs", response_model=RunList)
-async def runs(access: Reading) -> Response:
+@router.get("/collections/{collection}/runs")
+async def runs(access: Reading) -> RunList:
     """The evaluation runs there are; one that is under way is among the jobs."""
-    return JSONResponse({"runs": await asyncio.to_thread(_runs, access.collection)})
+    return RunList(runs=await asyncio.to_thread(_runs, access.collection))
 
 
-def _runs(found: Collection) -> list[dict[str, Any]]:
-    told = []
-    for file in sorted(found.runs.glob(f"*/{FIGURES}"), key=lambda path: path.stat().st_mtime, reverse=True):
-        if (figures := _json(file)) is not None:
-            paradigms = [one["paradigm"] for one in figures["paradigms"]]
-            kept = {name: figures[name] for name in ("questions", "asked", "metrics")}
-            told.append({"id": file.parent.name, "made": _time(file), "paradigms": paradigms, **kept})
-    return told
+def _runs(found: Collection) -> list[EvaluationRun]:
+    files = sorted(found.runs.glob(f"*/{FIGURES}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return [
+        EvaluationRun(
+            **{name: figures[name] for name in ("questions", "asked", "metrics")},
+            id=file.parent.name,
+            made=_time(file),
+            paradigms=[one["paradigm"] for one in figures["paradigms"]],
+        )
+        for file in files
+        if (figures := _json(file)) is not None
+    ]
 
 
 @router.get("/collections/{collection}/runs/{id}")
@@ -144,8 +185,30 @@ async def delete_run(access: Writing, id: RunId) -> Response:
     if folder.is_symlink() or not folder.is_dir():
         raise NotFound("run")
     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    access.service.audit.note(access.caller, "run.delete", collection=access.collection.name, run=id)
+    access.note("run.delete", run=id)
     return Response(status_code=204)
+
+
+# Feedback
+
+
+@router.post("/collections/{collection}/feedback", status_code=201, response_model=FeedbackKept)
+async def add(access: Reading, body: FeedbackRequest) -> Response:
+    """Say whether an answer was good."""
+    id = secrets.token_hex(8)
+    question = as_question(body, id, access.caller.key, datetime.now(UTC).isoformat(timespec="seconds"))
+    await asyncio.to_thread(append, access.collection.feedback, json.dumps(plain_row(question)).encode() + b"\n")
+    access.note("feedback", verdict=body.verdict)
+    return JSONResponse({"id": id}, 201)
+
+
+@router.get(
+    "/collections/{collection}/feedback",
+    responses={200: {"content": {"application/x-ndjson": {}}, "description": "a line of JSON for each question"}},
+)
+async def feedback(access: Reading) -> Response:
+    """All feedback, as questions that `ragways eval run --questions` reads."""
+    return StreamingResponse(blocks(access.collection.feedback), media_type="application/x-ndjson")
 
 
 async def _file(path: Path, what: str, kind: str) -> Response:

@@ -17,7 +17,7 @@ from ragways.service.metrics import CONTENT_TYPE
 
 router = APIRouter(include_in_schema=False)
 FRESH = 1.0
-"""Seconds for which a look at the server is good: however often it is asked, it works no more than that."""
+"""Seconds for which the state of the server is not looked at again."""
 
 
 @router.get("/healthz")
@@ -32,13 +32,13 @@ async def ready(request: Request) -> Response:
     service, now = service_of(request), asyncio.get_running_loop().time()
     seen: tuple[float, dict[str, bool]] | None = getattr(request.app.state, "readiness", None)
     if seen is None or now - seen[0] > FRESH:
-        seen = now, {"state": _writable(service), "workers": await service.workers.answer()}
+        seen = now, {"state": writable(service), "workers": service.workers.answers}
         request.app.state.readiness = seen
     good = all(seen[1].values())
     return JSONResponse({"ready": good, **seen[1]}, 200 if good else 503, {} if good else {"Retry-After": "1"})
 
 
-def _writable(service: Service) -> bool:
+def writable(service: Service) -> bool:
     try:
         service.state.tables("CREATE TABLE IF NOT EXISTS readiness(id INTEGER PRIMARY KEY, looks INTEGER NOT NULL)")
         with service.state.transaction() as db:
@@ -50,7 +50,7 @@ def _writable(service: Service) -> bool:
 
 @router.get("/metrics")
 async def metrics(request: Request, who: Annotated[Caller, Depends(caller("admin"))]) -> Response:
-    """For Prometheus. They tell of the whole server: where there are keys, they are for admins of the tenant main."""
+    """Figures of the whole server, for Prometheus: where there are keys, for admins of the tenant main."""
     if who.tenant != MAIN:
-        raise Forbidden("the figures tell of the whole server", f"use a key of the tenant {MAIN}")
+        raise Forbidden("the figures are of the whole server", f"use a key of the tenant {MAIN}")
     return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE)

@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragways.layers.table import check_layers
-from ragways.service.auth import Access, Service, caller, collection, service_of
+from ragways.service.api.events import COMMENT, QUIET, event_response, sse
+from ragways.service.auth import Reading, Service, Writing, caller, service_of
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, Conflict, NotFound
-from ragways.service.events import COMMENT, QUIET, event_response, sse
-from ragways.service.job_table import Job
+from ragways.service.jobs import Job, JobKind, JobState
 from ragways.service.keys import Caller
 
 router = APIRouter(tags=["jobs"], responses=ERRORS)
@@ -29,6 +29,8 @@ Seed = Annotated[int, Field(ge=0, lt=2**31, description="of every draw")]
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
+    budget: Budget = None
+
 
 class IndexJob(_Request):
     """Bring the index up to date with the files: read what is new or changed, remove what is gone."""
@@ -36,15 +38,13 @@ class IndexJob(_Request):
     kind: Literal["index"]
     layers: list[Name] | None = Field(None, max_length=20, description="unset: those that the collection wants")
     rebuild: bool = Field(False, description="start anew; what was paid for is kept")
-    budget: Budget = None
 
 
 class PlanJob(_Request):
-    """Tell what an index job would do and cost, without doing it."""
+    """Report what an index job would do and cost, without doing it."""
 
     kind: Literal["plan"]
     layers: list[Name] | None = Field(None, max_length=20, description="unset: those that the collection wants")
-    budget: Budget = None
 
 
 class QuestionsJob(_Request):
@@ -56,7 +56,6 @@ class QuestionsJob(_Request):
     kinds: list[Name] = Field(default_factory=list, max_length=50, description="empty: all that the index allows")
     without_model: bool = Field(False, description="by templates, even where the server has a model")
     seed: Seed = 0
-    budget: Budget = None
 
 
 class EvaluateJob(_Request):
@@ -69,7 +68,6 @@ class EvaluateJob(_Request):
     limit: int | None = Field(None, ge=1, le=100_000, description="only the first so many questions")
     repeats: int = Field(1, ge=1, le=10, description="how often each question is asked")
     seed: Seed = 0
-    budget: Budget = None
 
 
 class ResumeRequest(_Request):
@@ -84,17 +82,19 @@ JobRequest = Annotated[IndexJob | PlanJob | QuestionsJob | EvaluateJob, Field(di
 class JobInfo(BaseModel):
     """A job and how it stands."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: str
     collection: str
-    kind: Literal["index", "plan", "questions", "evaluate"]
-    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    kind: JobKind
+    state: JobState
     progress: dict[str, Any] | None = Field(description="stage, done, total, note; stages: how far each of them came")
     result: dict[str, Any] | None
     error: dict[str, Any] | None = Field(description="code, message and cure")
     created: str
     started: str | None
     ended: str | None
-    by: str = Field(description="the id of the key that it was started with, or last had to go on")
+    by: str = Field(description="the id of the key that it was started with, or last resumed with")
 
 
 class JobList(BaseModel):
@@ -103,14 +103,13 @@ class JobList(BaseModel):
     jobs: list[JobInfo]
 
 
-def info(job: Job, found: Collection) -> dict[str, Any]:
-    """A job as clients see it."""
-    told = ("id", "kind", "state", "progress", "result", "error", "created", "started", "ended", "by")
-    return {**{name: getattr(job, name) for name in told}, "collection": found.name}
+def info(job: Job, found: Collection) -> JobInfo:
+    """A job as clients see it: with the name of its collection."""
+    return JobInfo.model_validate(job).model_copy(update={"collection": found.name})
 
 
-@router.post("/collections/{collection}/jobs", status_code=202, response_model=JobInfo)
-async def start(access: Annotated[Access, Depends(collection("write"))], body: JobRequest) -> Response:
+@router.post("/collections/{collection}/jobs", status_code=202)
+async def start(access: Writing, body: JobRequest) -> JobInfo:
     """Put a job into the queue. Watch it with GET /jobs/{id}/events."""
     # Loaded with the first job: the server starts sooner without it.
     from ragways.evaluation.questions.generate import find_kinds
@@ -128,8 +127,8 @@ async def start(access: Annotated[Access, Depends(collection("write"))], body: J
     else:
         _check_evaluation(service, found, body)
     job = service.jobs.add(access.caller, found, body.kind, arguments, body.budget)
-    service.audit.note(access.caller, f"job.{body.kind}", collection=found.name, job=job.id)
-    return JSONResponse(info(job, found), 202)
+    access.note(f"job.{body.kind}", job=job.id)
+    return info(job, found)
 
 
 def _check_evaluation(service: Service, found: Collection, body: EvaluateJob) -> None:
@@ -150,41 +149,39 @@ def _check_evaluation(service: Service, found: Collection, body: EvaluateJob) ->
         )
 
 
-@router.get("/collections/{collection}/jobs", response_model=JobList)
-async def jobs(
-    access: Annotated[Access, Depends(collection("read"))], limit: Annotated[int, Query(ge=1, le=200)] = 50
-) -> Response:
+@router.get("/collections/{collection}/jobs")
+async def jobs(access: Reading, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> JobList:
     """The newest jobs of a collection."""
     found = access.service.jobs.of(access.collection, limit)
-    return JSONResponse({"jobs": [info(job, access.collection) for job in found]})
+    return JobList(jobs=[info(job, access.collection) for job in found])
 
 
-@router.get("/jobs/{id}", response_model=JobInfo)
-async def job(request: Request, who: Annotated[Caller, Depends(caller("read"))], id: str) -> Response:
+@router.get("/jobs/{id}")
+async def job(request: Request, who: Annotated[Caller, Depends(caller("read"))], id: str) -> JobInfo:
     """A job and how it stands."""
-    return JSONResponse(info(*service_of(request).jobs.seen(who, id)))
+    return info(*service_of(request).jobs.seen(who, id))
 
 
-@router.post("/jobs/{id}/cancel", response_model=JobInfo)
-async def cancel(request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str) -> Response:
-    """End a job. What it has done is kept, and it can go on."""
+@router.post("/jobs/{id}/cancel")
+async def cancel(request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str) -> JobInfo:
+    """End a job. What it has done is not lost, and it can go on."""
     service = service_of(request)
     _, found = service.jobs.seen(who, id)
     ended = await service.jobs.cancel(id)
     service.audit.note(who, "job.cancel", collection=found.name, job=id)
-    return JSONResponse(info(ended, found))
+    return info(ended, found)
 
 
-@router.post("/jobs/{id}/resume", response_model=JobInfo)
+@router.post("/jobs/{id}/resume")
 async def resume(
     request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str, body: ResumeRequest | None = None
-) -> Response:
+) -> JobInfo:
     """Have a job go on that failed or was cancelled, maybe with another budget. Your key pays from now on."""
     service = service_of(request)
     _, found = service.jobs.seen(who, id)
     again = service.jobs.resume(who, id, None if body is None else body.budget)
     service.audit.note(who, "job.resume", collection=found.name, job=id)
-    return JSONResponse(info(again, found))
+    return info(again, found)
 
 
 @router.get(
@@ -203,7 +200,7 @@ async def events(request: Request, who: Annotated[Caller, Depends(caller("read")
             quiet = quiet + 1 if event is None else 0
             if event is not None:
                 name, value = event
-                yield sse(name, info(value, found) if isinstance(value, Job) else value)
+                yield sse(name, info(value, found).model_dump() if isinstance(value, Job) else value)
             elif quiet % QUIET == 0:
                 yield COMMENT
             if getattr(getattr(request.app.state, "server", None), "should_exit", False):

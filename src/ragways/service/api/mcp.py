@@ -1,4 +1,4 @@
-"""The Model Context Protocol at `/mcp/NAME` and, for whoever sees one collection, at `/mcp`: HTTP, without sessions.
+"""The Model Context Protocol at `/mcp/NAME` and, for a key that sees one collection, at `/mcp`: HTTP, without sessions.
 
 Requests are answered by workers, from the collection that the key may see, on the key's budget.
 """
@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from ragways.core.errors import RagwaysError
 from ragways.service.auth import Access, Service, caller, collection
-from ragways.service.errors import BadRequest, NotFound, ServiceError, from_ragways, reply
-from ragways.service.mcp import Data, protocol_server
+from ragways.service.errors import BadRequest, NotFound, ServiceError, as_service, reply
+from ragways.service.work.mcp import Data, protocol_server
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -51,8 +51,7 @@ class ProtocolEndpoint:
                 raise NotFound("page")
             scope[_ACCESS] = await self._access(request)
         except (ServiceError, RagwaysError) as error:
-            refused = error if isinstance(error, ServiceError) else from_ragways(error)
-            await reply(request, refused)(scope, receive, send)
+            await reply(request, as_service(error))(scope, receive, send)
             return
         await self._manager.handle_request(scope, receive, send)
 
@@ -69,10 +68,9 @@ class ProtocolEndpoint:
     async def _answer(self, context: ServerRequestContext[Any], method: str, params: Data) -> Data:
         access: Access = context.request.scope[_ACCESS]  # type: ignore[union-attr]
         arguments = {"method": method, "params": params}
-        call, tenant = self._service.workers.call, access.caller.tenant
-        if method != "tools/call":
-            found: Data = await call("mcp", access.collection, arguments, tenant=tenant)
-            return found
-        with self._service.ledger.hold(access.caller) as held:
-            said: Data = await call("mcp", access.collection, arguments, tenant=tenant, held=held)
-        return said
+        found: Data
+        if method == "tools/call":
+            found, _ = await access.paid("mcp", arguments)
+        else:
+            found = await access.call("mcp", **arguments)
+        return found

@@ -1,9 +1,8 @@
-"""The API that clients of OpenAI's speak, under /v1: a paradigm of a collection is a model (`docs/fused`).
+"""OpenAI's API, under /v1: a paradigm of a collection is a model (`docs/fused`).
 
-The last user message is the question; what was said before makes it whole, as in a conversation. System messages and
-settings of sampling have no part in an answer from documents and are not looked at; what would change the meaning of a
-reply and cannot be done (tools, several choices) is refused. What ragways knows besides, citations and evidence above
-all, is in the field `ragways` of the message, or of a stream's last chunk.
+The last user message is the question; the messages before make it whole, as in a conversation. System messages and
+settings of sampling are ignored; what would change the meaning of a reply and is not supported (tools, several choices)
+is refused. Citations, evidence and the like are in the field `ragways` of the message, or of a stream's last chunk.
 """
 
 from __future__ import annotations
@@ -24,13 +23,15 @@ from ragways import __version__
 from ragways.core.errors import RagwaysError
 from ragways.core.text import clean
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
+from ragways.service.api.ask import ParadigmSettings, PerRequest, Style, Where
+from ragways.service.api.conversations import made_whole
+from ragways.service.api.events import COMMENT, event_response, happening
 from ragways.service.auth import Access, Service, caller, collection, service_of
-from ragways.service.conversations import RewrittenQuestion, made_whole
-from ragways.service.errors import BadRequest, NotFound, ServiceError, from_ragways, request_id
-from ragways.service.events import COMMENT, event_response, happening
+from ragways.service.collections import Collection
+from ragways.service.conversations import RewrittenQuestion
+from ragways.service.errors import BadRequest, NotFound, ServiceError, as_service, request_id
 from ragways.service.keys import Caller
-from ragways.service.workers import OnEvent
-from ragways.store.where import LONGEST as LONGEST_FILTER
+from ragways.service.work.child import OnEvent
 from ragways.tasks.follow_up import Turn
 
 router = APIRouter(prefix="/v1", include_in_schema=False)
@@ -39,7 +40,7 @@ MOST_MESSAGES = 500
 MOST_TEXTS = 512
 MOST_CHARACTERS = 200_000
 """Texts of one request to be embedded, and their characters together: what a worker can do within a request's time."""
-_KEPT = ("citations", "evidence", "paradigm", "route", "abstained", "chance", "way", "note", "usage", "seconds")
+_SHOWN = ("citations", "evidence", "paradigm", "route", "abstained", "chance", "way", "note", "usage", "seconds")
 _ANEW = "\n\n(The answer begins anew.)\n\n"
 
 
@@ -76,10 +77,10 @@ class RagwaysOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    where: str | None = Field(None, max_length=LONGEST_FILTER)
-    settings: dict[str, str | int | float | bool] = Field(default_factory=dict, max_length=40)
-    budget: float | None = Field(None, ge=0, le=1000)
-    style: str | None = Field(None, max_length=2000)
+    where: Where = None
+    settings: ParadigmSettings = Field(default_factory=dict)
+    budget: PerRequest = None
+    style: Style = None
 
 
 class ChatRequest(BaseModel):
@@ -100,8 +101,8 @@ class ChatRequest(BaseModel):
     response_format: dict[str, Any] | None = None
 
     def check(self) -> None:
-        """An error for the first wish that cannot be met."""
-        asked = {
+        """Raise for the first option that is not supported."""
+        given = {
             "n": self.n not in (None, 1),
             "tools": bool(self.tools),
             "functions": bool(self.functions),
@@ -111,22 +112,22 @@ class ChatRequest(BaseModel):
             "modalities": self.modalities not in (None, ["text"]),
             "response_format": (self.response_format or {}).get("type", "text") != "text",
         }
-        if wrong := next((name for name, given in asked.items() if given), None):
+        if wrong := next((name for name, is_set in given.items() if is_set), None):
             raise UnsupportedParameter(f"{wrong} is not supported here", "leave it out", wrong)
         if any(message.role in ("tool", "function") for message in self.messages):
             raise UnsupportedParameter("messages of tools are not supported here", "send text alone", "messages")
 
     def turns(self) -> tuple[list[Turn], str]:
         """The turns before, and the question: the last message, which is the user's."""
-        said = [message for message in self.messages if message.role in ("user", "assistant")]
-        if not said or said[-1].role != "user" or not (question := said[-1].plain.strip()):
+        messages = [message for message in self.messages if message.role in ("user", "assistant")]
+        if not messages or messages[-1].role != "user" or not (question := messages[-1].plain.strip()):
             raise UnsupportedParameter("the last message is no question", "end with a user's message", "messages")
         if len(question) > LONGEST_QUESTION:
             raise UnsupportedParameter(
                 "the question is too long", f"ask in at most {LONGEST_QUESTION:,} characters", "messages"
             )
         turns, asked = [], ""
-        for message in said[:-1]:
+        for message in messages[:-1]:
             if message.role == "user":
                 asked = message.plain
             elif asked:
@@ -151,7 +152,7 @@ class EmbeddingsRequest(BaseModel):
 
 
 class UnsupportedParameter(ServiceError):
-    """A wish of OpenAI's API that cannot be met; `param` names it."""
+    """A parameter that is not supported, or has a value that is not; `param` names it."""
 
     def __init__(self, message: str, cure: str, param: str, status: int = 400, code: str = "unsupported") -> None:
         super().__init__(status, code, message, cure)
@@ -178,16 +179,16 @@ async def models(request: Request, who: Annotated[Caller, Depends(caller("read")
 @router.get("/models/{model:path}")
 async def model(request: Request, model: str, _: Annotated[Caller, Depends(caller("read"))]) -> dict[str, Any]:
     """One of them."""
-    access, name = await _found(request, model)
+    access, name = await _resolved(request, model)
     return _model(access.collection, name)
 
 
-def _models(service: Service, one: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a Collection
+def _models(service: Service, one: Collection) -> list[dict[str, Any]]:
     return [_model(one, name) for name in _able(service, one)]
 
 
-def _able(service: Service, one: Any) -> list[str]:  # noqa: ANN401 - a Collection
-    """Paradigms that this collection can be asked by, and its embedder."""
+def _able(service: Service, one: Collection) -> list[str]:
+    """Paradigms that a collection can answer by, and its embedder."""
     if not one.layers or one.trouble:
         return []
     names = [name for name, paradigm in PARADIGMS.items() if paradigm.needs <= set(one.layers)]
@@ -195,12 +196,12 @@ def _able(service: Service, one: Any) -> list[str]:  # noqa: ANN401 - a Collecti
     return [name for name in names if name != "llm-only" or service.config.settings.model.name] + embedders
 
 
-def _model(one: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 - a Collection
+def _model(one: Collection, name: str) -> dict[str, Any]:
     made = int(datetime.fromisoformat(one.created).timestamp())
     return {"id": f"{one.name}/{name}", "object": "model", "created": made, "owned_by": "ragways"}
 
 
-async def _found(request: Request, model: str) -> tuple[Access, str]:
+async def _resolved(request: Request, model: str) -> tuple[Access, str]:
     """The collection and the paradigm that a model names; the same error whatever of it is not there."""
     name, _, paradigm = model.partition("/")
     try:
@@ -208,13 +209,8 @@ async def _found(request: Request, model: str) -> tuple[Access, str]:
     except NotFound:
         access = None
     if access is None or paradigm not in _able(access.service, access.collection):
-        raise UnsupportedParameter(
-            "there is no such model, or this key may not use it",
-            "GET /v1/models lists them",
-            "model",
-            404,
-            "model_not_found",
-        )
+        what = "there is no such model, or this key may not use it"
+        raise UnsupportedParameter(what, "GET /v1/models lists them", "model", 404, "model_not_found")
     return access, paradigm
 
 
@@ -224,7 +220,7 @@ async def _found(request: Request, model: str) -> tuple[Access, str]:
 @router.post("/chat/completions")
 async def chat(request: Request, body: ChatRequest) -> Response:
     """Answer the last message of a chat from the documents of a collection."""
-    access, paradigm = await _found(request, body.model)
+    access, paradigm = await _resolved(request, body.model)
     body.check()
     if paradigm == EMBEDDER:
         raise UnsupportedParameter("this model embeds texts", "POST /v1/embeddings", "model")
@@ -232,7 +228,7 @@ async def chat(request: Request, body: ChatRequest) -> Response:
     if not body.stream:
         return JSONResponse(await completion.whole())
     events = happening(completion.work)
-    # What is refused at once has its status; after that a stream has begun, and only an event can tell.
+    # What is refused at once has its status; after that, the stream has begun and an error is an event.
     first = await anext(events)
     return event_response(completion.chunks(first, events))
 
@@ -251,22 +247,25 @@ class ChatCompletion:
 
     async def work(self, on_event: OnEvent) -> dict[str, Any]:
         """The result, with the question as it was understood."""
-        service, who, budget = self._access.service, self._access.caller, self._body.ragways.budget
-        rewritten = await made_whole(self._access, self._turns, self._question, budget)
-        left = None if budget is None else max(0.0, budget - rewritten.usd)
-        style = self._body.ragways.style or service.chat_style
+        options = self._body.ragways
+        rewritten = await made_whole(self._access, self._turns, self._question, options.budget)
+        left = None if options.budget is None else max(0.0, options.budget - rewritten.usd)
+        style = options.style or self._access.service.chat_style
         arguments = {**self._arguments, "question": rewritten.question, "style": style}
-        with service.ledger.hold(who, left) as held:
-            result = await service.workers.call(
-                "ask", self._access.collection, arguments, tenant=who.tenant, on_event=on_event, held=held
-            )
+        result, _ = await self._access.paid("ask", arguments, left, on_event)
         return {**result, "rewritten": rewritten}
 
     async def whole(self) -> dict[str, Any]:
         """The answer at once."""
-        text = _Text()
-        result = await self.work(text.on_event)
-        message = {"role": "assistant", "content": text.whole, "refusal": None, "ragways": _ragways(result)}
+        pieces: list[str] = []
+
+        def on_event(name: str, data: Any) -> None:  # noqa: ANN401 - JSON
+            if name == "text":
+                pieces[:] = [*(() if data["restart"] else pieces), data["text"]]
+
+        result = await self.work(on_event)
+        text = "".join(pieces)
+        message = {"role": "assistant", "content": text, "refusal": None, "ragways": _ragways(result)}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(result)}
 
@@ -274,14 +273,17 @@ class ChatCompletion:
         self, first: tuple[str, Any], events: AsyncGenerator[tuple[str, Any], None]
     ) -> AsyncGenerator[bytes, None]:
         """The answer as it is written, in server-sent events; the last says [DONE]."""
-        text = _Text()
+        written = False
         try:
             yield self._chunk({"role": "assistant", "content": ""})
             event: tuple[str, Any] | None = first
             while event is not None:
                 name, data = event
                 if name == "text":
-                    yield self._chunk({"content": text.piece(data["text"], restart=data["restart"])})
+                    # What was sent cannot be taken back: the stream says where it begins anew.
+                    anew = _ANEW if data["restart"] and written else ""
+                    written |= bool(data["text"])
+                    yield self._chunk({"content": anew + data["text"]})
                 elif name == "result":
                     yield self._chunk({}, finish="stop", ragways=_ragways(data))
                     if self._body.stream_options and self._body.stream_options.include_usage:
@@ -292,10 +294,8 @@ class ChatCompletion:
                     yield COMMENT
                 event = await anext(events, None)
             yield b"data: [DONE]\n\n"
-        except ServiceError as error:
-            yield _data(error.openai_body(self._request))
-        except RagwaysError as error:
-            yield _data(from_ragways(error).openai_body(self._request))
+        except (ServiceError, RagwaysError) as error:
+            yield _data(as_service(error).openai_body(self._request))
         finally:
             await events.aclose()
 
@@ -304,27 +304,9 @@ class ChatCompletion:
         return _data({**self._head, "object": "chat.completion.chunk", "choices": [choice], **more})
 
 
-class _Text:
-    """An answer's text from its pieces. What was sent cannot be taken back: one that begins anew is told apart."""
-
-    def __init__(self) -> None:
-        self.whole = ""
-        self._sent = ""
-
-    def on_event(self, name: str, data: Any) -> None:  # noqa: ANN401 - JSON
-        if name == "text":
-            self.piece(data["text"], restart=data["restart"])
-
-    def piece(self, text: str, *, restart: bool) -> str:
-        self.whole = text if restart else self.whole + text
-        piece = text if not restart or not self._sent else _ANEW + text
-        self._sent += piece
-        return piece
-
-
 def _ragways(result: dict[str, Any]) -> dict[str, Any]:
     rewritten: RewrittenQuestion = result["rewritten"]
-    return {**{name: result[name] for name in _KEPT}, "rewritten": rewritten.shown()}
+    return {**{name: result[name] for name in _SHOWN}, "rewritten": rewritten.shown()}
 
 
 def _usage(result: dict[str, Any]) -> dict[str, Any]:
@@ -350,7 +332,7 @@ def _data(value: dict[str, Any]) -> bytes:
 @router.post("/embeddings")
 async def embeddings(request: Request, body: EmbeddingsRequest) -> Response:
     """Vectors of texts by the embedder of a collection, as its passages were embedded."""
-    access, name = await _found(request, body.model)
+    access, name = await _resolved(request, body.model)
     if name != EMBEDDER:
         raise UnsupportedParameter("this model answers questions", f"embed with …/{EMBEDDER}", "model")
     texts = body.texts()
@@ -359,9 +341,7 @@ async def embeddings(request: Request, body: EmbeddingsRequest) -> Response:
     if len(texts) > MOST_TEXTS or sum(map(len, texts)) > MOST_CHARACTERS:
         bound = f"send at most {MOST_TEXTS} texts and {MOST_CHARACTERS:,} characters at once"
         raise UnsupportedParameter("these are too many texts", bound, "input", 413, "too_large")
-    service, who = access.service, access.caller
-    with service.ledger.hold(who) as held:
-        found = await service.workers.call("embed", access.collection, {"texts": texts}, tenant=who.tenant, held=held)
+    found, _ = await access.paid("embed", {"texts": texts})
     vectors: Sequence[list[float]] = found["vectors"]
     if body.dimensions not in (None, len(vectors[0])):
         raise UnsupportedParameter(f"this embedder has {len(vectors[0])} dimensions", "leave it out", "dimensions")

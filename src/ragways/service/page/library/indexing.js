@@ -84,13 +84,13 @@ function verdict(erasure, left) {
   return html`<span class="tag">not known</span> ${count(erasure.documents.filter((one) => one.erased === null).length, "document")} had nothing that could be looked for`;
 }
 
-// What was removed was looked for in every file of the collection, and in what the server keeps beside it.
+// What was removed was looked for in every file of the collection.
 function Erasure({ erasure }) {
   if (!erasure) return null;
   const left = erasure.documents.filter((one) => one.found.length);
   return html`<details class="erasure" open=${left.length > 0}>
     <summary>${verdict(erasure, left.length)}</summary>
-    <p class="soft small">Strings of what was removed were looked for in ${count(erasure.files, "file")} (${erasure.bytes.toLocaleString("en")} bytes) of this collection, and in what the server keeps beside it.${erasure.not_looked_at > 0 ? ` ${erasure.not_looked_at} more were not looked for.` : ""}${erasure.words_left > 0 ? ` ${count(erasure.words_left, "word")} of them alone can still be looked up in the index.` : ""}${erasure.in_use ? " A database was in use, so that what was deleted from it may be left in its file." : ""}</p>
+    <p class="soft small">Strings of what was removed were looked for in ${count(erasure.files, "file")} (${erasure.bytes.toLocaleString("en")} bytes) of this collection.${erasure.not_looked_at > 0 ? ` ${erasure.not_looked_at} more were not looked for.` : ""}${erasure.words_left > 0 ? ` ${count(erasure.words_left, "word")} of them alone can still be looked up in the index.` : ""}${erasure.in_use ? " A database was in use, so that what was deleted from it may be left in its file." : ""}</p>
     <ul>${erasure.documents.slice(0, 200).map((one) => html`<li key=${one.key}><strong class="path">${shown(one.key)}</strong>: ${one.note ? shown(one.note) : one.found.length ? `found in ${shown(one.found.join(", "))}` : `${count(one.looked_for, "string")} looked for, none found`}</li>`)}</ul>
   </details>`;
 }

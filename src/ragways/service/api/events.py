@@ -1,4 +1,4 @@
-"""Server-sent events: what happens while a request is worked on, told as it happens."""
+"""Server-sent events: what happens while a request is worked on, sent as it happens."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from fastapi.responses import StreamingResponse
 
 from ragways.core.errors import RagwaysError
-from ragways.service.errors import ServiceError, from_ragways
-from ragways.service.workers import OnEvent
+from ragways.service.errors import ServiceError, as_service
+from ragways.service.work.child import OnEvent
 
 QUIET = 15.0
-"""Seconds of silence after which a comment is sent, so that nobody between takes the connection for dead."""
+"""Seconds of silence after which a comment is sent, so that no proxy takes the connection for dead."""
 COMMENT = b": \n\n"
 
 
@@ -29,22 +29,21 @@ def event_response(events: AsyncIterator[bytes]) -> StreamingResponse:
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
-async def told(work: Callable[[OnEvent], Awaitable[Any]], request: str) -> AsyncIterator[bytes]:
-    """Events of some work: what it tells of, then `result`, or `error` as a request's would be."""
+async def streamed(work: Callable[[OnEvent], Awaitable[Any]], request: str) -> AsyncIterator[bytes]:
+    """Events of some work, then `result`, or `error` as a request's would be."""
     events = happening(work)
     try:
         async for name, data in events:
             yield sse(name, data) if name else COMMENT
-    except ServiceError as error:
-        yield sse("error", error.body(request)["error"])
-    except RagwaysError as error:
-        yield sse("error", from_ragways(error).body(request)["error"])
+    except (ServiceError, RagwaysError) as error:
+        yield sse("error", as_service(error).body(request)["error"])
     finally:
         await events.aclose()
 
 
 async def happening(work: Callable[[OnEvent], Awaitable[Any]]) -> AsyncGenerator[tuple[str, Any], None]:
-    """What some work tells of, then `result` with its value; what it raises is raised. No name: nothing for a while.
+    """The events that some work emits, then `result` with its value; what it raises is raised. An event without a name
+    is sent where nothing has happened for a while.
 
     When the client goes away the iterator is closed, and the work is cancelled.
     """

@@ -1,49 +1,36 @@
-"""One job of a server, in a process of its own: `python -m ragways.service.job`.
-
-What to do comes as a line of JSON on standard input, with the settings and their secrets: nothing of it stands in the
-arguments or the environment, which others can read. Progress and the result go out as lines of JSON. The process ends
-with its server: it watches its input, which the server keeps open. On SIGTERM it ends early, and says what it spent.
+"""The work of jobs, each in a child process of its own: indexing, planning, making questions, evaluating.
 
 A job that is begun again goes on where it was: the index keeps what was worked or paid for, and a run its answers.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import select
-import signal
-import sys
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.plain import to_plain
-from ragways.core.runtime import Progress, ProgressCallback, limit_threads, no_telemetry
-from ragways.core.trace import Budget, Meter, spending
-from ragways.models.client import replies_of
-from ragways.service.keys import MAIN
-from ragways.service.wire import error_data
+from ragways.core.runtime import Progress, ProgressCallback
 from ragways.settings import Settings
 
 ROOT = "files"
 """The name that an index remembers its files by: they may lie elsewhere after a restore."""
 MOST_NAMED = 1000
-"""Files that could not be read and are named in a result; how many there were is told."""
+"""Files that could not be read and are named in a result; all are counted."""
 _SECONDS = 0.1  # between two lines about one stage
 _NICE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class JobWork:
-    """What a job has: the settings (with the collection's index), folders, what was asked for, and whom to tell."""
+    """A job: the settings (with the collection's index), its folders, its arguments, and where to report progress."""
 
     settings: Settings
     folder: Path
@@ -66,22 +53,24 @@ async def _index(work: JobWork) -> dict[str, Any]:
     from ragways.assemble import recipe_of
     from ragways.index.build import build
     from ragways.layers.table import check_layers
-    from ragways.service.erasure import erase, leaving
+    from ragways.service.work.erasure import UNERASED, erase, leaving
 
     files, rebuild = _uploaded(work), bool(work.arguments.get("rebuild"))
     recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
     before = leaving(work.folder, work.index, files)
+    erasing = (work.folder / UNERASED).exists()
     run = partial(build, work.index, [files], recipe, progress=work.progress, root=ROOT)
-    summary = await run(rebuild=rebuild, erase=bool(before) and not rebuild)
-    if rebuild and before:  # not before the new rows are whole: until then questions are answered from the old ones
+    summary = await run(rebuild=rebuild, erase=erasing and not rebuild)
+    if rebuild and erasing:  # not before the new rows are whole: until then questions are answered from the old ones
         again = await run(erase=True)
         summary.erasure, summary.usage = again.erasure, summary.usage + again.usage
-    work.progress(Progress("erasure", 0))
-    report = await erase(work.folder, work.index, before, work.state, summary.erasure)
     result = {**to_plain(summary), "seconds": {stage: round(s, 3) for stage, s in summary.seconds.items()}}
     del result["erasure"]
-    result |= _named(summary.failed, "failed") | _named(summary.skipped, "skipped")
-    return result | ({"erasure": {"erased": report.erased, **to_plain(report)}} if report is not None else {})
+    if summary.erasure is not None:
+        work.progress(Progress("erasure", 0))
+        report = await erase(work.folder, work.index, before, work.state, summary.erasure)
+        result["erasure"] = {"erased": report.erased, **to_plain(report)}
+    return result | _named(summary.failed, "failed") | _named(summary.skipped, "skipped")
 
 
 async def _plan(work: JobWork) -> dict[str, Any]:
@@ -159,7 +148,7 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
 
 
 def _report(folder: Path) -> tuple[dict[str, Any] | None, str]:
-    """Write the report of a run. Returns how a router compares with the paradigms, or why that cannot be told."""
+    """Write the report of a run. Returns how a router compares with the paradigms, or why that is not known."""
     from ragways.evaluation.answers import report_data
     from ragways.evaluation.record import Run
     from ragways.evaluation.report import read_runs, report
@@ -197,92 +186,44 @@ def _named(entries: list[Any], name: str) -> dict[str, Any]:
     return {name: named, f"{name}_count": len(entries)}
 
 
-# The process
+# Running one
 
 
 class Reporter:
-    """Lines to the server: of each stage at most ten a second, and always the first and the last."""
+    """Sends progress: of each stage at most ten reports a second, and always the first and the last."""
 
-    def __init__(self, stream: IO[bytes], meter: Meter) -> None:
-        self._stream = stream
-        self._meter = meter
+    def __init__(self, emit: Callable[[str, Any], None]) -> None:
+        self._emit = emit
         self._sent = 0.0
         self._last = Progress("", 0)
-        self._kept = False
+        self._waiting = False
 
     def progress(self, progress: Progress) -> None:
-        """Tell how far it is, now or with the next."""
+        """Send how far it is, now or with the next."""
         now = time.monotonic()
-        if self._kept and progress.stage != self._last.stage:
-            self._tell(self._last)
-        self._kept = progress.stage == self._last.stage and now - self._sent < _SECONDS
+        if self._waiting and progress.stage != self._last.stage:
+            self._send(self._last)
+        self._waiting = progress.stage == self._last.stage and now - self._sent < _SECONDS
         self._last = progress
-        if not self._kept:
+        if not self._waiting:
             self._sent = now
-            self._tell(progress)
+            self._send(progress)
 
-    def _tell(self, progress: Progress) -> None:
-        self.send("progress", {**to_plain(progress), "note": progress.note.removeprefix(f"{ROOT}/")[:200]})
-
-    def send(self, name: str, value: object) -> None:
-        line = json.dumps({name: value, "spent": self._meter.spent.usd}) + "\n"
-        self._stream.write(line.encode())
-        self._stream.flush()
+    def _send(self, progress: Progress) -> None:
+        self._emit("progress", {**to_plain(progress), "note": progress.note.removeprefix(f"{ROOT}/")[:200]})
 
 
-async def _main(spec: dict[str, Any], stream: IO[bytes]) -> None:
-    # As in a worker: what another tenant was told is no answer here.
-    own = "" if spec["tenant"] == MAIN else spec["tenant"]
-    with spending(Budget(usd=spec["budget"])) as meter, replies_of(own):
-        reporter = Reporter(stream, meter)
-        files = spec["files"]
-        work = JobWork(
-            Settings.model_validate(spec["settings"]).model_copy(update={"index": Path(spec["index"])}),
-            Path(spec["folder"]),
-            Path(spec["state"]),
-            None if files is None else Path(files),
-            spec["arguments"],
-            spec["id"],
-            reporter.progress,
-        )
-        task = asyncio.ensure_future(KINDS[spec["kind"]](work))
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        reporter.send("begun", value=True)  # before it nothing is spent, and from now on SIGTERM is answered
-        try:
-            result = await task
-        except asyncio.CancelledError:
-            reporter.send("stopped", value=True)
-        except RagwaysError as error:
-            reporter.send("error", error_data(error))
-        else:
-            reporter.send("result", result)
-
-
-def _end_with_server(parent: int) -> None:
-    """Wait until the server is gone: then end, with every process that was started from here."""
-    while os.getppid() == parent:
-        ready, _, _ = select.select([sys.stdin], [], [], 1.0)
-        if ready and not os.read(sys.stdin.fileno(), 1):
-            break
-    if os.getpgrp() == os.getpid():
-        os.killpg(os.getpid(), signal.SIGKILL)
-    os._exit(1)
-
-
-def main() -> None:
-    """Do the job that stands on standard input."""
-    limit_threads()
-    no_telemetry()
+async def run_job(settings: Settings, given: dict[str, Any], emit: Callable[[str, Any], None]) -> dict[str, Any]:
+    """Do a job, as `Jobs` describes it."""
     with suppress(OSError):
         os.nice(_NICE)  # questions go first
-    parent = os.getppid()
-    spec = json.loads(sys.stdin.buffer.readline())
-    # Whatever a library prints must not be taken for a line of ours.
-    stream = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    threading.Thread(target=_end_with_server, args=(parent,), daemon=True).start()
-    asyncio.run(_main(spec, stream))
-
-
-if __name__ == "__main__":
-    main()
+    work = JobWork(
+        settings.model_copy(update={"index": Path(given["index"])}),
+        Path(given["folder"]),
+        Path(given["state"]),
+        None if given["files"] is None else Path(given["files"]),
+        given["arguments"],
+        given["id"],
+        Reporter(emit).progress,
+    )
+    return await KINDS[given["kind"]](work)

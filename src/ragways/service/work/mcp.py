@@ -1,4 +1,4 @@
-"""What is served by the Model Context Protocol, whoever serves it: tools, `ask` with any paradigm, articles.
+"""What is served by the Model Context Protocol: tools, `ask` with any paradigm, articles.
 
 `ProtocolAnswers` answers requests from an open index, as plain data. `protocol_server` speaks the protocol and has its
 requests answered by a function: in the same process (`ragways mcp`), or by a worker (`ragways serve`, at `/mcp`).
@@ -23,8 +23,8 @@ from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.corpus_view import view_of
 from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
-from ragways.service.errors import ServiceError, from_ragways
-from ragways.service.operations import Work, shown_data
+from ragways.service.errors import ServiceError, as_service, from_ragways
+from ragways.service.work.operations import Work, shown_data
 from ragways.store.where import LONGEST as LONGEST_FILTER
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class ProtocolAnswers:
     """Answers from an index. Each request sees it as it is when it comes.
 
     `budget` is what one `ask` may spend, in USD. `where` is a filter: no document that does not match it is served.
-    Unless whoever asks is `trusted`, failures are told without paths and addresses.
+    Unless the client is `trusted`, failures are reported without paths and addresses.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class ProtocolAnswers:
         if name == "ask":
             return tool_result(json.dumps(await self._ask(arguments), ensure_ascii=False))
         with self._snapshot(self._where) as use:
-            tell = None if self._trusted else from_ragways
-            outcome = await Toolbox(use).run(name, arguments, with_sources=True, tell=tell)
+            shown = None if self._trusted else from_ragways
+            outcome = await Toolbox(use).run(name, arguments, with_sources=True, tell=shown)
         return tool_result(outcome.text, outcome.failed)
 
     async def _ask(self, arguments: dict[str, Any]) -> Data:
@@ -112,8 +112,8 @@ class ProtocolAnswers:
         chosen = self._settings.paradigms.get(paradigm, {})
         with self._snapshot(self._where) as use:
             result = await ask(use, given["question"], paradigm, chosen, budget=self._budget, where=given["where"])
-        told = result_data(result) if self._trusted else shown_data(result)
-        return {key: value for key, value in told.items() if key not in _LEFT_OUT}
+        data = result_data(result) if self._trusted else shown_data(result)
+        return {key: value for key, value in data.items() if key not in _LEFT_OUT}
 
     def _articles(self, cursor: str) -> Data:
         offset = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10 else 0
@@ -147,7 +147,7 @@ def _ask_tool(use: Resources) -> Data:
 
 
 def tool_result(text: str, failed: bool = False) -> Data:
-    """What a tool said."""
+    """The result of a tool."""
     return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
@@ -162,15 +162,15 @@ Answer = Callable[[Any, str, Data], Awaitable[Data]]
 
 
 def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
-    """A server that has its requests answered so. Unless whoever asks is `trusted`, errors are told as the service
-    tells them: without paths and addresses.
+    """A server that has its requests answered by a function. Unless the client is `trusted`, errors are reported as the
+    service does: without paths and addresses.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
     def plain(error: RagwaysError | ServiceError) -> tuple[str, str]:
-        shown = error if trusted or isinstance(error, ServiceError) else from_ragways(error)
+        shown = error if trusted else as_service(error)
         return shown.message, shown.cure
 
     async def result(context: ServerRequestContext[Any], method: str, params: BaseModel | None) -> Data:
@@ -190,11 +190,11 @@ def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
     ) -> types.CallToolResult:
         given = {"name": params.name, "arguments": params.arguments or {}}
         try:
-            said = await answer(context, "tools/call", given)
+            found = await answer(context, "tools/call", given)
         except (RagwaysError, ServiceError) as error:
             message, cure = plain(error)
-            said = tool_result(json.dumps({"error": message, "hint": cure}, ensure_ascii=False), True)
-        return types.CallToolResult.model_validate(said)
+            found = tool_result(json.dumps({"error": message, "hint": cure}, ensure_ascii=False), True)
+        return types.CallToolResult.model_validate(found)
 
     async def list_resources(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None

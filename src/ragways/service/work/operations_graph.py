@@ -1,4 +1,4 @@
-"""What a worker tells of a knowledge graph: entities, what is around them, ways between two, communities, a map of it
+"""What a worker reads of a knowledge graph: entities, what is around them, paths between two, communities, a map of it
 all, and the walk that led to an answer. Plain data in and out, and all of it bounded.
 
 None is what has no such id; the route makes a 404 of it.
@@ -19,7 +19,7 @@ from ragways.layers.graph.names import coarse, tokens
 from ragways.layers.protocols import Graph, GraphEntity, Triplet
 from ragways.pictures.graph_map import communities_of, graph_map
 from ragways.pictures.neighbourhood import QuotedSentence, connections, entity_quotes
-from ragways.service.operations import Operation, Work
+from ragways.service.work.operations import Operation, Work
 
 EDGES = 1500
 """Relations of one reply; each is quoted."""
@@ -144,10 +144,10 @@ def walk(index: Index, attachments: Sequence[Mapping[str, Any]], evidence: Seque
         stops = [stop for id in evidence if (stop := _piece_stop(index, id)) is not None]
     stops = [stop for stop in stops if stop["entities"]][:STOPS]
     ids = list(dict.fromkeys(id for stop in stops for id in stop["entities"]))[:WALKED]
-    kept = set(ids)
+    shown = set(ids)
     for number, stop in enumerate(stops, 1):
         stop["number"] = number
-        stop["entities"] = [id for id in stop["entities"] if id in kept]
+        stop["entities"] = [id for id in stop["entities"] if id in shown]
     return {
         "stops": stops,
         "stopped": stopped,
@@ -191,8 +191,10 @@ def _piece_stop(index: Index, id: str) -> Plain | None:
         found = graph.entities([id]).get(id)
         return None if found is None else _stop(id, "entity", found.name, found.description, [id])
     if kind == "relation":
-        said = graph.relations([id]).get(id)
-        return None if said is None else _stop(id, kind, said.text, said.description, [said.subject, said.object])
+        triplet = graph.relations([id]).get(id)
+        if triplet is None:
+            return None
+        return _stop(id, kind, triplet.text, triplet.description, [triplet.subject, triplet.object])
     if kind == "community" and "communities" in index.layers:
         report = index.communities.communities([id]).get(id)
         members = index.communities.members(id)[:NAMED]

@@ -20,23 +20,22 @@ from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
-from ragways.service.blocks import GrowingBlocks, stored_blocks, with_blocks
-from ragways.service.errors import from_ragways, without_paths
+from ragways.service.errors import error_of, from_ragways, without_paths
 from ragways.service.keys import redacted
-from ragways.service.wire import error_of
+from ragways.service.work.blocks import GrowingBlocks, stored_blocks, with_blocks
 from ragways.store.store import number_of
 from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 
 DEEPEST = 6
-"""Spans below this are not told of as they happen; the result has them all."""
-_LOG = logging.getLogger("ragways.service.worker")
+"""Deeper spans are not emitted as they happen; the result has them all."""
+_LOG = logging.getLogger("ragways.service.work.worker")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>]*", re.ASCII | re.IGNORECASE)
 _NO_READER = "the reader cannot be opened"
 
 
 @dataclass(frozen=True)
 class Work:
-    """One call: the open index, the arguments, where to tell of what happens meanwhile, for whom, and its budget."""
+    """One call: the open index, the arguments, where to emit events, whose it is, and its budget."""
 
     corpus: AsyncCorpus
     arguments: Mapping[str, Any]
@@ -52,8 +51,8 @@ Operation = Callable[[Work], Awaitable[Any]]
 
 
 async def ask(work: Work) -> dict[str, Any]:
-    """The answer; emits `step` when a step begins and ends, and `text` while the answer is written. Where `rendered` is
-    asked for, both come with trees of blocks.
+    """The answer; emits `step` when a step begins and ends, and `text` while the answer is written. With `rendered`,
+    both come with trees of blocks.
     """
     return _answered(work, await _asked(work, work.arguments["paradigm"], work.arguments.get("settings") or {}))
 
@@ -78,11 +77,11 @@ async def _asked(
     def on_span(here: Span, depth: int, ended: bool) -> None:
         if depth > DEEPEST:
             return
-        told: dict[str, Any] = {**marked, "name": here.name, "depth": depth, "event": "end" if ended else "begin"}
+        step: dict[str, Any] = {**marked, "name": here.name, "depth": depth, "event": "end" if ended else "begin"}
         if ended:
-            told |= {"seconds": round(here.seconds, 4), "output": here.output, "way": here.way}
-            told |= {"tokens": here.total.tokens, "usd": here.total.usd}
-        work.emit("step", told)
+            step |= {"seconds": round(here.seconds, 4), "output": here.output, "way": here.way}
+            step |= {"tokens": here.total.tokens, "usd": here.total.usd}
+        work.emit("step", step)
 
     with watching(on_span):
         return await work.corpus.ask(
@@ -97,7 +96,7 @@ async def _asked(
 
 
 async def compare(work: Work) -> dict[str, Any]:
-    """One question in several ways, and their evidence aligned: who found what at which place."""
+    """One question in several ways, and their evidence aligned: which paradigm ranked it where."""
     answers: list[dict[str, Any]] = []
     for name in work.arguments["paradigms"]:
         try:
@@ -112,18 +111,18 @@ async def compare(work: Work) -> dict[str, Any]:
 
 
 def aligned(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every piece of evidence once, with the place that each paradigm gave it; what more of them found comes first."""
+    """Every piece of evidence once, with the rank that each paradigm gave it; what more of them have comes first."""
     found: dict[str, dict[str, Any]] = {}
     for answer in answers:
         for place, piece in enumerate(answer.get("evidence", ()), 1):
-            kept = ("id", "kind", "document", "title", "text", "start", "end", "source")
-            row = found.setdefault(piece["id"], {**{name: piece[name] for name in kept}, "by": {}})
+            fields = ("id", "kind", "document", "title", "text", "start", "end", "source")
+            row = found.setdefault(piece["id"], {**{name: piece[name] for name in fields}, "by": {}})
             row["by"].setdefault(answer["paradigm"], place)
     return sorted(found.values(), key=lambda row: (-len(row["by"]), min(row["by"].values()), row["id"]))
 
 
 async def retrieve(work: Work) -> dict[str, Any]:
-    """What a paradigm finds, best first, without an answer."""
+    """What a paradigm retrieves, best first, without an answer."""
     given = work.arguments
     hits = await work.corpus.retrieve(
         given["question"], given["paradigm"], where=given.get("where"), **(given.get("settings") or {})
@@ -169,19 +168,19 @@ async def warm(work: Work) -> None:
             await use.embed(["warm"])
 
 
-# What clients are told of failures
+# Failures as clients see them
 
 
 def shown_data(result: Result) -> dict[str, Any]:
-    """A result as a client may see it: `result_data`, where failures of the model, the embedder and the disk are told
-    as errors of requests are, without addresses and paths. The log has the cause.
+    """A result as a client may see it: `result_data`, where failures of the model, the embedder and the disk are
+    reported without addresses and paths, as errors of requests are. The log has the cause.
     """
     data = result_data(result)
-    if said := data["error"]:
-        _LOG.warning("answered without the model: %s", redacted(said))
-        data["error"] = bare(said) if RULE_OVER_BUDGET in data["way"] else _told("ModelError", said)
+    if error := data["error"]:
+        _LOG.warning("answered without the model: %s", redacted(error))
+        data["error"] = bare(error) if RULE_OVER_BUDGET in data["way"] else _shown("ModelError", error)
     data["note"] = _without_cause(data["note"])
-    _show_steps(data["steps"])
+    hide_addresses(data["steps"])
     return data
 
 
@@ -190,22 +189,23 @@ def bare(text: str) -> str:
     return without_paths(_ADDRESS.sub("…", text))
 
 
-def _show_steps(steps: list[dict[str, Any]]) -> None:
+def hide_addresses(steps: list[dict[str, Any]]) -> None:
+    """Take addresses and paths out of the steps of a trace."""
     for step in steps:
         if "error" in step:  # the name of its class stands before it
-            kind, _, said = step["error"].partition(": ")
-            step["error"] = f"{kind}: {_told(kind, said)}"
+            kind, _, message = step["error"].partition(": ")
+            step["error"] = f"{kind}: {_shown(kind, message)}"
         details = step["details"]
         if str(details.get("stopped", "")).startswith("model: "):
-            details["stopped"] = f"model: {_told('ModelError', '')}"
-        for name, tell in (("not read", lambda _: _NO_READER), ("reader", _without_cause), ("said", bare)):
+            details["stopped"] = f"model: {_shown('ModelError', '')}"
+        for name, bared in (("not read", lambda _: _NO_READER), ("reader", _without_cause), ("said", bare)):
             if isinstance(details.get(name), str):
-                details[name] = tell(details[name])
-        _show_steps(step.get("steps", []))
+                details[name] = bared(details[name])
+        hide_addresses(step.get("steps", []))
 
 
-def _told(kind: str, said: str) -> str:
-    return from_ragways(error_of({"kind": kind, "message": _ADDRESS.sub("…", said), "cure": ""})).message
+def _shown(kind: str, message: str) -> str:
+    return from_ragways(error_of({"kind": kind, "message": _ADDRESS.sub("…", message), "cure": ""})).message
 
 
 def _without_cause(note: str) -> str:

@@ -1,14 +1,17 @@
-"""A worker: a process that holds indexes open and does what reads them. The server starts it, and it ends with it.
-
-It answers on the socket whose number is its argument (`wire.py`); the first message brings the settings.
+"""A worker: a process that has indexes open and does what reads them, or one job. The server starts it (`child.py`),
+and it ends with it. It answers on the socket whose number is its argument.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import socket
 import sys
+import threading
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,25 +21,27 @@ from typing import Any
 from ragways.assemble import embedder_of
 from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, StoreBusy
+from ragways.core.runtime import no_telemetry
 from ragways.core.trace import Budget, spending
 from ragways.models.client import replies_of
 from ragways.models.embed import Embedder
+from ragways.service.errors import error_data
 from ragways.service.keys import MAIN
-from ragways.service.mcp import answer_request
-from ragways.service.operations import OPERATIONS, Work
-from ragways.service.operations_graph import GRAPH_OPERATIONS
-from ragways.service.wire import Message, error_data, packed, receive
+from ragways.service.work.child import Message, packed, receive
+from ragways.service.work.mcp import answer_request
+from ragways.service.work.operations import OPERATIONS, Work
+from ragways.service.work.operations_graph import GRAPH_OPERATIONS
 from ragways.settings import Settings
 
 OPEN_AT_ONCE = 16
-"""Indexes kept open; the one not asked for longest is closed."""
+"""Indexes kept open; the one not used for longest is closed."""
 BEAT = 1.0
-_LOG = logging.getLogger("ragways.service.worker")
+_LOG = logging.getLogger("ragways.service.work.worker")
 _ALL = {**OPERATIONS, **GRAPH_OPERATIONS, "mcp": answer_request}
 
 
 class SharedEmbedder:
-    """One embedder for all indexes of a worker: whoever closes an index leaves it open."""
+    """One embedder for all indexes of a worker: it stays open when an index is closed."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -56,7 +61,7 @@ class OpenCorpora:
     """Indexes by folder, each opened once and shared by all questions to it."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._embedder: SharedEmbedder | None = None
         self._open: OrderedDict[str, AsyncCorpus] = OrderedDict()
         self._users: dict[AsyncCorpus, int] = {}
@@ -80,8 +85,8 @@ class OpenCorpora:
         async with self._opening.setdefault(folder, asyncio.Lock()):
             if folder not in self._open:
                 if self._embedder is None:
-                    self._embedder = SharedEmbedder(await embedder_of(self._settings))
-                chosen = self._settings.model_copy(update={"index": Path(folder)})
+                    self._embedder = SharedEmbedder(await embedder_of(self.settings))
+                chosen = self.settings.model_copy(update={"index": Path(folder)})
                 corpus = AsyncCorpus(chosen, self._embedder, None)
                 self._open[folder] = await corpus.open()
                 while len(self._open) > OPEN_AT_ONCE:
@@ -90,7 +95,7 @@ class OpenCorpora:
             return self._open[folder]
 
     async def forget(self, folder: str) -> None:
-        """Let go of an index, at once or when the last question to it has ended."""
+        """Close an index, at once or when the last question to it has ended."""
         corpus = self._open.pop(folder, None)
         if corpus is not None and corpus not in self._users:
             await corpus.aclose()
@@ -103,15 +108,15 @@ class OpenCorpora:
 
 
 class Worker:
-    """Does what the messages of one connection ask for, side by side."""
+    """Does the calls of one connection, side by side."""
 
     def __init__(self, settings: Settings, writer: asyncio.StreamWriter) -> None:
         self._corpora = OpenCorpora(settings)
         self._writer = writer
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
-    async def take(self, message: Message) -> None:
-        """Begin what is asked for, or cancel it."""
+    def take(self, message: Message) -> None:
+        """Begin a call, or cancel it."""
         number = int(message["number"])
         if message.get("cancel"):
             if (task := self._tasks.get(number)) is not None:
@@ -122,11 +127,14 @@ class Worker:
         task.add_done_callback(lambda _: self._tasks.pop(number, None))
 
     async def _do(self, number: int, message: Message) -> None:
-        def emit(event: str, data: Any) -> None:  # noqa: ANN401 - JSON
-            self._send({"number": number, "event": event, "data": data})
-
         end: Message = {"number": number, "end": True}
-        with spending(Budget(usd=message["budget"])) as meter:
+        # The tenant of a server without keys shares its replies with the command line.
+        tenant = "" if message["tenant"] == MAIN else message["tenant"]
+        with spending(Budget(usd=message["budget"])) as meter, replies_of(tenant):
+
+            def emit(event: str, data: Any) -> None:  # noqa: ANN401 - JSON
+                self._send({"number": number, "event": event, "data": data, "spent": meter.spent.usd})
+
             try:
                 end["value"] = await self._result(message, emit)
             except RagwaysError as error:
@@ -141,17 +149,16 @@ class Worker:
 
     async def _result(self, message: Message, emit: Any) -> Any:  # noqa: ANN401 - JSON
         operation, arguments = str(message["operation"]), dict(message["arguments"])
-        if operation == "ping":
-            return True
         if operation == "forget":
             return await self._corpora.forget(message["folder"])
+        if operation == "job":
+            from ragways.service.work.job import run_job
+
+            return await run_job(self._corpora.settings, arguments, emit)
         for last in (False, True):
             async with self._corpora.corpus(message["folder"]) as corpus:
-                work = Work(corpus, arguments, emit, message["tenant"], message["budget"])
-                # The tenant of a server without keys shares its replies with the command line.
                 try:
-                    with replies_of("" if work.tenant == MAIN else work.tenant):
-                        return await _ALL[operation](work)
+                    return await _ALL[operation](Work(corpus, arguments, emit, message["tenant"], message["budget"]))
                 except StoreBusy:  # a removal took the snapshot away: once more, on the newest
                     if last:
                         raise
@@ -180,19 +187,36 @@ async def serve(connection: socket.socket) -> None:
     beating = asyncio.create_task(_beat(writer))
     try:
         while (message := await receive(reader)) is not None:
-            await worker.take(message)
+            worker.take(message)
     finally:
         beating.cancel()
         await worker.aclose()
         writer.close()
+        await writer.wait_closed()
 
 
 async def _beat(writer: asyncio.StreamWriter) -> None:
-    """Say every second that this loop goes round; the first time, that it has begun."""
+    """Send a message every second that this loop goes round; the first time, that it has begun."""
     while True:
         writer.write(packed({"number": 0}))
         await asyncio.sleep(BEAT)
 
 
-if __name__ == "__main__":
+def _end_with_server(parent: int) -> None:
+    """Wait until the server is gone: then end, with every process that was started from here."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
+
+
+def main() -> None:
+    """Serve the connection that the server has given."""
+    no_telemetry()
+    threading.Thread(target=_end_with_server, args=(os.getppid(),), daemon=True).start()
     asyncio.run(serve(socket.socket(fileno=int(sys.argv[1]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What child processes of the server do: questions in workers, and jobs."""
