@@ -116,7 +116,9 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_manifest(folder: Path, **files: Any) -> None:
-    (folder / "manifest.json").write_text(json.dumps({"files": {name: {"sha256": sha} for name, sha in files.items()}}))
+    (folder / "manifest.json").write_text(
+        json.dumps({"files": {name: {"sha256": sha, "crc32": 0} for name, sha in files.items()}})
+    )
 
 
 def test_without_weights_words_and_names_are_enough_and_it_is_said(weights: Path):

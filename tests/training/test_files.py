@@ -135,4 +135,4 @@ def test_torch_is_asked_for_only_where_a_model_is_trained_or_run():
         return any(name.split(".")[0] == "torch" for name in names)
 
     found = {path.stem for path in TRAINING.glob("*.py") if uses_torch(path)}
-    assert found == {"model", "figures", "reader", "evidence", "names", "names_graph"}
+    assert found == {"model", "figures", "reader", "evidence"}
