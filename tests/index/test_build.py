@@ -99,18 +99,21 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
     monkeypatch.setattr("ragways.index.run.PUBLISH_SECONDS", 0.0)
     corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(40)})
     seen: list[tuple[int, int]] = []
+    generations: list[int] = []
 
     class Looking(WordHashes):
         async def embed(self, texts):
             if (index / "index.sqlite").is_file() and published(index) is not None:
                 with closing(Index.open(index)) as reader:
                     seen.append((reader.counts()["documents"], len(reader.vectors)))
+                generations.append(len(list((index / "views").iterdir())))
             return await super().embed(texts)
 
     run(index, [corpus], embedder=Looking())
     assert len(seen) >= 2
     assert all(documents >= vectors > 0 for documents, vectors in seen)
     assert seen == sorted(seen)
+    assert max(generations) <= 2, "a draft, and what it takes the place of"
 
 
 def test_an_empty_folder_is_an_empty_index(index: Path, tmp_path: Path):

@@ -118,8 +118,8 @@ def test_old_generations_and_drafts_go_and_nothing_else(tmp_path: Path):
     for foreign in ("17", "notes", "4.draft.old"):
         (tmp_path / "views" / foreign).mkdir()
         (tmp_path / "views" / foreign / "mine").touch()
-    assert clear_old(tmp_path, 3, keep=2) == 2
-    assert {path.name for path in (tmp_path / "views").iterdir()} == {"2", "3", "17", "notes", "4.draft.old"}
+    assert clear_old(tmp_path, 3) == 3
+    assert {path.name for path in (tmp_path / "views").iterdir()} == {"3", "17", "notes", "4.draft.old"}
 
 
 def test_a_foreign_folder_in_the_way_is_left_alone(tmp_path: Path):

@@ -24,7 +24,7 @@ from ragways.core.types import content_hash
 from ragways.index.erase import Erasing
 from ragways.index.reading import BegunFile, EmptyFile, FileChange, FileReader, ReadDocument, ReadFile
 from ragways.index.recipe import Recipe, Summary
-from ragways.index.views import KEPT, Draft, Views, clear_old, draft, published
+from ragways.index.views import Draft, Views, clear_old, draft, published
 from ragways.layers.layer import Layer, Texts, Use
 from ragways.layers.settings import LayerSettings
 from ragways.layers.table import in_order
@@ -390,6 +390,7 @@ class IndexRun:
             finally:
                 self._close_readers()
             self._views = self._draft.publish(shown, self.meta["rows"])
+        clear_old(self.store.folder, self._views.generation)
         self._published = time.monotonic()
         self._pause = max(PUBLISH_SECONDS, 4 * (self._published - began))
 
@@ -495,18 +496,14 @@ class IndexRun:
 
     # After
 
-    def end(self, keep: int = KEPT) -> None:
-        """Clear up after the last publication. `keep`: generations of views that stay; where documents went, the newest
-        alone, and so where they are erased.
-        """
+    def end(self) -> None:
+        """Clear up after the last publication."""
         self.summary.undone, self.summary.why = self.use.failed, self.use.why
         if self.meta.get("forget"):
             self.cache.forget_replies()
-        if self.meta.get("forget") or self.erasing is not None:
-            keep = 1
         unfinished = self.use.failed or self.summary.stopped or (not self.use.pays and self.meta.get("unfinished"))
         newest = self._views.generation if self._views is not None else self.store.generation
-        shown = clear_old(self.store.folder, newest, keep)
+        shown = clear_old(self.store.folder, newest)
         with self.store.batch() as batch:
             self._note({"forget": "", "unfinished": "yes" if unfinished else ""})
             batch.forget_changes(shown)

@@ -25,8 +25,6 @@ from ragways.store.place import VIEWS
 FORMAT = "1"
 """Of the list, and of whatever no layer's own version tells. Views of another format are made anew."""
 LIST = "views.json"
-KEPT = 2
-"""Generations that stay: the newest, and one for readers that began before it."""
 _SMALL = 8 << 20
 """Bytes of a file that is compared whole whenever it is opened."""
 _BLOCK = 1 << 20
@@ -212,23 +210,22 @@ def draft(folder: Path, generation: int, before: Views | None) -> Iterator[Draft
             shutil.rmtree(made.folder, ignore_errors=True)
 
 
-def clear_old(folder: Path, newest: int, keep: int = KEPT) -> int:
-    """Remove all but the newest generations up to this one, and drafts of killed runs; what a reader has open goes with
-    a later run. The earliest generation that a view which stays shows.
+def clear_old(folder: Path, newest: int) -> int:
+    """Remove all generations before the newest, and drafts of killed runs. What a reader has open goes with a later
+    run; a reader that finds its generation gone moves on to the next. The earliest generation that a view shows.
     """
-    kept = sorted(number for number in _generations(folder) if number <= newest)[-keep:]
-    names = {str(number) for number in kept}
+    newest = max((number for number in _generations(folder) if number <= newest), default=-1)
     for path in (folder / VIEWS).iterdir() if (folder / VIEWS).is_dir() else ():
-        if path.name not in names and _is_own(path):
+        if path.name != str(newest) and _is_own(path):
             _remove_unless_open(path)
-    views = [_listed(folder / VIEWS / name) for name in names]
-    return min((shown for each in views if each is not None for shown, _ in each.layers.values()), default=0)
+    views = _listed(folder / VIEWS / str(newest))
+    return min((shown for shown, _ in views.layers.values()), default=0) if views is not None else 0
 
 
 def clear_others(views: Views) -> bool:
     """Remove all generations but this one. False where a reader has one of them open, so that it is still there."""
     folder = views.folder.parent.parent
-    clear_old(folder, views.generation, keep=1)
+    clear_old(folder, views.generation)
     return _generations(folder) == [views.generation]
 
 

@@ -89,7 +89,7 @@ def _replacing(store: Store) -> Iterator[Store]:
             for file in place.glob("lexicon.sqlite"):
                 file.replace(store.folder / file.name)
             new.db.backup(store.db)
-            clear_old(store.folder, store.generation, keep=1)
+            clear_old(store.folder, store.generation)
             store.finish()
     finally:
         shutil.rmtree(place, ignore_errors=True)
