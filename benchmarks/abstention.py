@@ -1,7 +1,7 @@
 """How calibrated the chance of an answer is, what abstaining by it refuses, and the weights it is made from.
 
-    python benchmarks/abstention.py --rows DIR --data DATA [--indexes DIR] [--squad FILE] [--docs NAME=INDEX …]
-    python benchmarks/abstention.py --rows DIR [--threshold 0.2 | --fit]
+    python -m benchmarks.abstention --rows DIR --data DATA [--indexes DIR] [--squad FILE] [--docs NAME=INDEX …]
+    python -m benchmarks.abstention --rows DIR [--threshold 0.2 | --fit]
 
 The first asks questions without a model and keeps, for each set and paradigm, what the chance is made from and whether
 the answer is right: a file a set in the folder of rows, made once. DATA holds musique, hotpotqa, 2wiki-dev400 and
@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from abstention_rows import LIKE, PARADIGMS, gather
 from numpy.typing import NDArray
 
+from benchmarks.abstention_rows import LIKE, PARADIGMS, gather
 from ragways.reading.sufficiency import WEIGHTS, Features
 
 Floats = NDArray[np.float64]

@@ -25,8 +25,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from fusion import half_of
-
 from ragways.assemble import opened, recipe_of
 from ragways.core.markdown import unmarked
 from ragways.core.trace import Span
@@ -39,6 +37,7 @@ from ragways.index.build import build
 from ragways.retrieval.ask import ask
 from ragways.retrieval.resources import Resources
 from ragways.settings import read_settings
+from training.fusion import half_of
 
 Row = dict[str, Any]
 PARADIGMS = ("naive", "hybrid-words", "fused")

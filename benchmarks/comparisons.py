@@ -1,6 +1,6 @@
-"""What the statistics promise, by simulation: false alarms, coverage, power, and the gate.
+"""What the statistics promise, by simulation: false alarms, coverage, and the gate.
 
-    python benchmarks/comparisons.py [--trials 400] [--only alike,coverage,power,missing,gate]
+    python -m benchmarks.comparisons [--trials 400] [--only alike,coverage,gate]
 
 Everything goes through the functions that commands use. Prints a line of JSON a setting.
 """
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ragways.evaluation.gate import Margin, compare_margins
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import Record, Score
-from ragways.evaluation.statistics.comparison import compare, compare_all
+from ragways.evaluation.record import Record
+from ragways.evaluation.statistics.comparison import compare
 from ragways.evaluation.statistics.inference import interval, sign_flip
-from ragways.evaluation.statistics.values import FAILED, Value, source_documents
+from ragways.evaluation.statistics.values import Value, source_documents
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -95,31 +95,20 @@ DRAWS: dict[str, tuple[Draw, float]] = {
 }
 
 
-def percentile(values: Floats, chance: np.random.Generator) -> tuple[float, float]:
-    """The percentile bootstrap, to compare with."""
-    drawn = chance.multinomial(len(values), np.full(len(values), 1 / len(values)), size=1000) @ values / len(values)
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return float(low), float(high)
-
-
 def coverage(trials: int) -> Iterator[dict[str, Any]]:
     for name, (draw, mean) in DRAWS.items():
         for n in (20, 50, 200):
-            found, before, width, width_before = 0, 0, 0.0, 0.0
+            covered, width = 0, 0.0
             for trial in range(trials):
                 chance = np.random.default_rng(trial)
                 values = draw(chance, n)
                 apart = compare(named(values), named(np.zeros(n)))
                 low, high = apart.low, apart.high
                 if low is not None and high is not None:
-                    found += low <= mean <= high
+                    covered += low <= mean <= high
                     width += high - low
-                low, high = percentile(values, chance)
-                before += low <= mean <= high
-                width_before += high - low
             yield {
-                "what": "coverage", "differences": name, "n": n, "coverage": found / trials, "width": width / trials,
-                "percentile bootstrap": before / trials, "its width": width_before / trials,
+                "what": "coverage", "differences": name, "n": n, "coverage": covered / trials, "width": width / trials,
             }  # fmt: skip
     yield from by_cluster(trials)
 
@@ -144,56 +133,11 @@ def by_cluster(trials: int) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-# Power at the least effect that is said to be found
-
-
-def power(trials: int) -> Iterator[dict[str, Any]]:
-    """Yes and no: the least effect is read off one pair of systems alike, and then looked for."""
-    for n in (50, 100, 200, 400):
-        for differ in (0.1, 0.2, 0.4):
-            found, effects = [0, 0], 0.0
-            for trial in range(trials):
-                chance = np.random.default_rng(trial)
-                pilot = chance.choice([1.0, -1.0, 0.0], n, p=[differ / 2, differ / 2, 1 - differ])
-                row = compare_all({"a": ones(pilot > 0), "b": ones(pilot < 0)}).rows[0]
-                effect = row.detectable.effect or 1.0
-                effects += effect
-                better = (differ / 2 + effect, differ / 2)  # beside those that differ anyway
-                instead = ((differ + effect) / 2, (differ - effect) / 2) if effect < differ else (effect, 0.0)
-                for at, (win, loss) in enumerate((better, instead)):
-                    drawn = chance.random(n)
-                    apart = (drawn < win).astype(np.float64) - (drawn > 1 - loss)
-                    found[at] += sign_flip(apart)[0] <= 0.05 and apart.sum() > 0
-            yield {
-                "what": "power", "n": n, "differ anyway": differ, "least effect": effects / trials,
-                "found beside": found[0] / trials, "found instead": found[1] / trials,
-            }  # fmt: skip
+# The gate
 
 
 def ones(which: NDArray[np.bool_]) -> dict[str, list[Value]]:
     return {f"q{at}": [float(value)] for at, value in enumerate(which)}
-
-
-# Failures of one side
-
-
-def missing(trials: int) -> Iterator[dict[str, Any]]:
-    """A system of .75 against itself, of which one fails on what it would have had wrong."""
-    for share in (0.0, 0.1, 0.4, 1.0):
-        verdicts: dict[str, int] = {}
-        for trial in range(trials):
-            chance = np.random.default_rng(trial)
-            a, b = chance.random(100) < 0.75, chance.random(100) < 0.75
-            crashed = ~a & (chance.random(100) < share)
-            rows: dict[str, list[Value]] = {
-                f"q{at}": [Score(None, FAILED) if crashed[at] else float(a[at])] for at in range(100)
-            }
-            verdict = compare_all({"a": rows, "b": ones(b)}).rows[0].verdict
-            verdicts[verdict] = verdicts.get(verdict, 0) + 1
-        yield {"what": "missing", "of wrong answers failed": share, "verdicts": verdicts}
-
-
-# The gate
 
 
 def gate(trials: int) -> Iterator[dict[str, Any]]:
@@ -224,7 +168,7 @@ def gate(trials: int) -> Iterator[dict[str, Any]]:
 
 
 PARTS: dict[str, Callable[[int], Iterator[dict[str, Any]]]] = {
-    "alike": alike, "coverage": coverage, "power": power, "missing": missing, "gate": gate,
+    "alike": alike, "coverage": coverage, "gate": gate,
 }  # fmt: skip
 
 

@@ -1,8 +1,6 @@
 """A corpus of any size that grows as real text does: Zipf's words, new names without end, links to what is known.
 
-    python benchmarks/corpus_maker.py --documents 100000 --out corpus.jsonl [--seed 0]
-    python benchmarks/corpus_maker.py --documents 100000 --out FOLDER --files
-    python benchmarks/corpus_maker.py --documents 6119 --compare DATA/2wiki/corpus.json.gz
+    python -m benchmarks.corpus_maker --documents 100000 --out corpus.jsonl [--seed 0]
 
 A document is an encyclopedia's passage: a title, a first sentence that says what it is, sentences that join it to other
 titles, and sentences of words and names. It is made of the seed and its number alone, so a corpus is the beginning of
@@ -11,19 +9,14 @@ every larger one, and making one takes no memory. About 1.1 chunks come of a doc
 Words follow the frequencies of 2wiki's passages (`LAW`), and a corpus of n words has about n^.64 different ones. A
 third of the rarer words belong to the document's topic. Links go to earlier documents, half of them to near ones (which
 gives communities), the others by preferential attachment: document j of n is chosen with a weight of j^-.5, so that the
-first become hubs. Names that are no titles are drawn from a law without end. `--compare` prints the same figures of a
-real corpus and of a made one; docs/figures.md has them.
+first become hubs. Names that are no titles are drawn from a law without end.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import math
 import re
-import statistics
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -31,7 +24,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from embedding import WORDS
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -44,8 +36,8 @@ LAW = ((1, 0.085), (10, 0.0103), (100, 0.00087), (1_000, 0.000116), (10_000, 0.0
 TAIL = 1.75
 """Exponent beyond: with it, and the names, the vocabulary grows by the power .64, as 2wiki's does."""
 LARGEST = 10**9
-COMMON = 100_000
-"""Ranks whose spelling is kept."""
+SPELLED = 100_000
+"""Ranks whose spelling is cached."""
 MEDIAN_WORDS, SPREAD = 43, 0.98
 """Words of a document: lognormal, as in 2wiki."""
 WORDS_A_SENTENCE = 15
@@ -59,6 +51,14 @@ def _each(words: str) -> list[str]:
     return words.split()
 
 
+WORDS = _each(
+    "the of and a in to was is for on as with by he at from his it an were which are this also be has had first one "
+    "their its new after but who not they have her she two been other when there all during into school time may "
+    "years more most only over city some world would where later up such used many can state about national out "
+    "known university united then made film season house team river building company music family government war "
+    "church north south island bridge engineer lighthouse harbour railway council village museum painting election"
+)
+"""The most frequent words, by their rank."""
 DAYS = [str(day) for day in range(1, 29)]
 MONTHS = _each("January February March April May June July August September October November December")
 COUNTRIES = _each("France Germany Italy India England Spain Japan Canada Poland Sweden Brazil Egypt Norway Chile Kenya")
@@ -117,14 +117,6 @@ def write_jsonl(file: Path, count: int, seed: int = 0, first: int = 0) -> None:
     with file.open("w", encoding="utf-8") as stream:
         for made in documents(count, seed, first):
             stream.write(json.dumps(made._asdict(), ensure_ascii=False) + "\n")
-
-
-def write_files(folder: Path, count: int, seed: int = 0, first: int = 0) -> None:
-    """A file for each document, a thousand to a folder."""
-    for number, made in enumerate(documents(count, seed, first), start=first):
-        place = folder / f"{number // 1000:05}"
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{made.id}.md").write_text(f"# {made.title}\n\n{made.text}\n", encoding="utf-8")
 
 
 def title_of(number: int, seed: int = 0) -> str:
@@ -298,15 +290,15 @@ def _syllables(number: int) -> str:
 
 def _strings(ranks: Numbers, spell: Callable[[int], str]) -> NDArray[np.object_]:
     """The spelling of each rank."""
-    found = _common(spell)[np.minimum(ranks, np.uint64(COMMON - 1))]
-    for place in np.flatnonzero(ranks >= COMMON).tolist():
+    found = _common(spell)[np.minimum(ranks, np.uint64(SPELLED - 1))]
+    for place in np.flatnonzero(ranks >= SPELLED).tolist():
         found[place] = spell(int(ranks[place]))
     return found
 
 
 @cache
 def _common(spell: Callable[[int], str]) -> NDArray[np.object_]:
-    return np.array([spell(rank) for rank in range(COMMON)], dtype=object)
+    return np.array([spell(rank) for rank in range(SPELLED)], dtype=object)
 
 
 def _mixed(values: Numbers, salt: int) -> Numbers:
@@ -322,63 +314,14 @@ def _chance(values: Numbers, salt: int) -> Floats:
     return (_mixed(values, salt) >> np.uint64(11)).astype(np.float64) / float(1 << 53)
 
 
-# Beside a real corpus
-
-NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w'’]+(?: [A-Z][\w'’]+)*")
-
-
-def figures(passages: Sequence[tuple[str, str]]) -> dict[str, object]:
-    """What tells how a corpus grows, of (title, text)."""
-    words, names, growth, lengths, named, linked = Counter[str](), Counter[str](), [], [], [], []
-    titles = {re.sub(r"\s*\(.*?\)", "", title) for title, _ in passages}
-    for number, (title, text) in enumerate(passages, start=1):
-        found = re.findall(r"\w+", text)
-        words.update(found)
-        lengths.append(len(found))
-        mentioned = NAME.findall(text)
-        names.update(mentioned)
-        named.append(len(mentioned))
-        linked.append(len({name for name in mentioned if name in titles and not title.startswith(name)}))
-        if number in (len(passages) // 6, len(passages)):
-            growth.append((words.total(), len(words), names.total(), len(names)))
-    (few, kinds, few_names, kinds_names), (all_, all_kinds, all_names, all_kinds_names) = growth
-    ranked = sorted(words.values(), reverse=True)
-    return {
-        "words a passage, mean and deciles": (round(statistics.mean(lengths)), statistics.quantiles(lengths, n=10)),
-        "share of word 1, 10, 100, 1,000": [float(f"{ranked[n - 1] / all_:.2g}") for n in (1, 10, 100, 1000)],
-        "different words": all_kinds,
-        "growth of words (exponent)": round(math.log(all_kinds / kinds) / math.log(all_ / few), 2),
-        "words that are there once": round(sum(count == 1 for count in ranked) / len(ranked), 2),
-        "names a passage": round(statistics.mean(named), 1),
-        "different names": len(names),
-        "growth of names (exponent)": round(
-            math.log(all_kinds_names / kinds_names) / math.log(all_names / few_names), 2
-        ),
-        "names that are there once": round(sum(count == 1 for count in names.values()) / len(names), 2),
-        "other titles named in a passage": round(statistics.mean(linked), 2),
-        "different titles": round(len(titles) / len(passages), 3),
-    }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first document")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--files", action="store_true", help="a file for each document, in a folder")
-    parser.add_argument("--compare", type=Path, metavar="FILE", help="a list of {title, text}, .json.gz")
+    parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    if options.compare:
-        real = [(row["title"], row["text"]) for row in json.loads(gzip.decompress(options.compare.read_bytes()))]
-        made = [(made.title, made.text) for made in documents(options.documents, options.seed)]
-        rows = figures(real), figures(made)
-        for name in rows[0]:
-            print(f"{name:36} {rows[0][name]}\n{'':36} {rows[1][name]}")
-    elif options.out:
-        (write_files if options.files else write_jsonl)(options.out, options.documents, options.seed, options.first)
-    else:
-        parser.error("say --out or --compare")
+    write_jsonl(options.out, options.documents, options.seed, options.first)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Does a duel find the right winner, and none where the judge is biased? Simulated judges, the real way of judging.
 
-    python benchmarks/duel.py [--seeds 60] [--from 1000] [--questions 150] [--trials 1] [--part tuned] [--json]
+    python -m benchmarks.duel [--seeds 60] [--from 1000] [--questions 150] [--trials 1] [--part tuned] [--json]
 
 Every run goes through the normal form, alignment of lengths, the judge's test on itself, all prompts in both orders,
 and statistics. Only the models are made up, and what lies between them and the replies (texts of prompts, JSON, lines
@@ -42,7 +42,7 @@ from ragways.core.runtime import limit_threads
 
 limit_threads()
 
-from simulated_judges import (  # noqa: E402
+from benchmarks.simulated_judges import (  # noqa: E402
     JUDGE,
     SCENARIOS,
     Scenario,
@@ -51,7 +51,6 @@ from simulated_judges import (  # noqa: E402
     dressed,
     text_of,
 )
-
 from ragways.evaluation.duel.entries import AlignedAnswers, DuelRules, PairNames, align, duel_entries  # noqa: E402
 from ragways.evaluation.duel.probes import probe_prompts  # noqa: E402
 from ragways.evaluation.duel.replies import duel_prompts  # noqa: E402

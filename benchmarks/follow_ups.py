@@ -1,6 +1,6 @@
 """How often a follow-up question finds its document: as it was asked, made whole by a rule, and by hand.
 
-    python benchmarks/follow_ups.py
+    python -m benchmarks.follow_ups
 
 `follow_ups.jsonl` holds short conversations over the bundled corpus, written by hand before the rule was. The rule was
 made on the half `choose`; what is said of it is of the half `report`. `gold` is the title of the document that answers;

@@ -1,8 +1,8 @@
-"""Figures of the foundation: install size, start-up, index time by stage, bytes written, cold answers.
+"""Figures of the foundation: install size, start-up and cold answers on the bundled corpus.
 
-    python benchmarks/foundation.py --corpus FILE [--install] [--json]
+    python -m benchmarks.foundation [--install] [--json]
 
-CPU seconds, because machines are shared. `--corpus` takes any file that `ragways index` reads.
+CPU seconds, because machines are shared.
 """
 
 from __future__ import annotations
@@ -21,24 +21,6 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 QUESTION = "When did Lothair II's mother die?"
-
-# Run in a process of its own, so that what it writes can be read off the process.
-BUILD = """
-import asyncio, json, sys, time
-from pathlib import Path
-from ragways.core.runtime import limit_threads
-from ragways.settings import read_settings
-limit_threads()
-from ragways.assemble import recipe_of
-from ragways.index.build import build
-from ragways.layers.table import USUAL
-settings = read_settings(index=Path(sys.argv[1]))
-started, cpu = time.perf_counter(), time.process_time()
-summary = asyncio.run(build(settings.index, [Path(sys.argv[2])], recipe_of(settings, USUAL)))
-written = int([line for line in open("/proc/self/io") if line.startswith("write_bytes")][0].split()[1])
-print(json.dumps({"wall_s": time.perf_counter() - started, "cpu_s": time.process_time() - cpu, "written": written,
-                  "stages": summary.seconds, "documents": summary.added, "chunks": summary.chunks}))
-"""
 
 
 def cpu_of(command: list[str], times: int = 5) -> dict[str, float]:
@@ -67,19 +49,7 @@ def install_size() -> dict[str, float]:
         return {"megabytes": size / 1e6, "wall_s": time.perf_counter() - started}
 
 
-def index_figures(corpus: Path, folder: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-c", BUILD, str(folder), str(corpus)], check=True, capture_output=True, text=True
-    )
-    figures: dict[str, Any] = json.loads(done.stdout)
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    figures["bytes"] = size
-    figures["written_over_size"] = figures.pop("written") / size
-    figures["embedding_share"] = figures["stages"]["embedding"] / figures["wall_s"]
-    return figures
-
-
-def measure(corpus: Path | None, install: bool) -> dict[str, Any]:
+def measure(install: bool) -> dict[str, Any]:
     ragways = [sys.executable, "-m", "ragways.apps.cli"]
     figures: dict[str, Any] = {
         "python start": cpu_of([sys.executable, "-c", "pass"]),
@@ -88,23 +58,21 @@ def measure(corpus: Path | None, install: bool) -> dict[str, Any]:
     }
     if install:
         figures["install"] = install_size()
-    if corpus is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            index = Path(folder) / "index"
-            figures["index"] = index_figures(corpus, index)
-            for paradigm in ("words", "naive", "hybrid-words"):
-                ask = [*ragways, "ask", QUESTION, "-p", paradigm, "--index", str(index), "--json"]
-                figures[f"cold ask, {paradigm}"] = cpu_of(ask)
+    with tempfile.TemporaryDirectory() as folder:
+        index = ["--index", f"{folder}/index"]
+        corpus = str(ROOT / "src" / "ragways" / "demo" / "corpus")
+        subprocess.run([*ragways, "index", corpus, *index], check=True, stdout=subprocess.DEVNULL)
+        for paradigm in ("words", "naive", "auto"):
+            figures[f"cold ask, {paradigm}"] = cpu_of([*ragways, "ask", QUESTION, "-p", paradigm, *index, "--json"])
     return figures
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path)
     parser.add_argument("--install", action="store_true", help="set up a fresh environment and weigh it")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    figures = measure(arguments.corpus, arguments.install)
+    figures = measure(arguments.install)
     if arguments.json:
         print(json.dumps(figures, indent=2))
         return

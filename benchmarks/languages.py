@@ -1,6 +1,6 @@
 """Documentation in languages other than English: is the right page found, and is a question without an answer refused?
 
-    python benchmarks/languages.py --fastapi DIR [--held FILE] [--keep DIR]
+    python -m benchmarks.languages --fastapi DIR [--held FILE] [--keep DIR]
 
 DIR is the folder `docs` of the FastAPI repository, which you fetch (it has `de/docs`, `ja/docs`, `zh/docs` and others).
 `languages.jsonl` holds the questions that the ways to cut words and to refuse were chosen on; those without pages have

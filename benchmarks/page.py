@@ -1,6 +1,6 @@
 """How soon the page is seen, and how much is fetched for it: a real browser on a real server, on this machine.
 
-    python benchmarks/page.py [--times 5] [--json]
+    python -m benchmarks.page [--times 5] [--json]
 
 Each time the browser starts with an empty cache, and once more with a full one. `first_paint_ms` is the browser's own
 `first-contentful-paint`, counted from the beginning of the navigation; `ready_ms` is when a question can be typed.

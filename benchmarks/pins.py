@@ -1,8 +1,8 @@
 """Figures that a rebuilding must not lose, written down before it and compared after each large step.
 
-    python benchmarks/pins.py quality --data DIR --out benchmarks/pins.json --column before
-    python benchmarks/pins.py cost --sizes 1000 10000 100000 --out benchmarks/pins.json --column before
-    python benchmarks/pins.py show --out benchmarks/pins.json [--columns before now]
+    python -m benchmarks.pins quality --data DIR --out benchmarks/pins.json --column before
+    python -m benchmarks.pins cost --sizes 1000 10000 100000 --out benchmarks/pins.json --column before
+    python -m benchmarks.pins show --out benchmarks/pins.json [--columns before now]
 
 `quality`: recall@5 and all-evidence@5 of ten paradigms without a model, and F1 of `fused`, for each question of the
 sets below DIR and of the bundled demo, by `ragways eval run`. A later column is compared question by question: a fall
@@ -16,26 +16,30 @@ of the index.
 # ruff: noqa: E402
 from __future__ import annotations
 
-from ragways.core.runtime import limit_threads
+from ragways.core.runtime import default_threads, limit_threads
 
 limit_threads()  # before numpy is there
 
 import argparse
 import asyncio
 import json
+import os
+import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from corpus_maker import title_of, write_jsonl
-from scale import compiled, measured, peak
-from stand_in import StandIn, stand_in
-
+import ragways
+from benchmarks.corpus_maker import title_of, write_jsonl
+from benchmarks.stand_in import StandIn, stand_in
 from ragways.evaluation.metrics import Cut
 from ragways.evaluation.record import Records
 from ragways.evaluation.statistics.comparison import compare
@@ -119,7 +123,18 @@ def cost(size: int, layers: str) -> Row:
 
 
 def child(home: Path, size: int, layers: str, step: str) -> Row:
-    arguments = [sys.executable, __file__, "child", "--home", str(home), "--sizes", str(size), "--layers", layers]
+    arguments = [
+        sys.executable,
+        "-m",
+        "benchmarks.pins",
+        "child",
+        "--home",
+        str(home),
+        "--sizes",
+        str(size),
+        "--layers",
+        layers,
+    ]
     done = subprocess.run(
         [*arguments, "--step", step], env=compiled(home / "compiled"), check=True, stdout=subprocess.PIPE, text=True
     )
@@ -164,6 +179,37 @@ def asked(index: Path, size: int, paradigm: str) -> Row:
         took.append(1000 * (time.process_time() - began))
     use.index.close()
     return row | {"p50_ms": statistics.median(took)}
+
+
+# Measuring a step
+
+
+@contextmanager
+def measured(row: Row, name: str) -> Iterator[None]:
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    yield
+    row[f"{name}_cpu_s"], row[f"{name}_s"] = cpu_seconds() - cpu, time.perf_counter() - wall
+
+
+def cpu_seconds() -> float:
+    """Those of this process, and of the processes that it started and that have ended."""
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in spent)
+
+
+def peak() -> float:
+    """The most megabytes that this program used, and its largest child as often as there may have been children."""
+    own = int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0])
+    return (own + default_threads() * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
+
+
+@cache
+def compiled(folder: Path) -> dict[str, str]:
+    """An environment with compiled modules, as installing leaves them: no step pays for compiling."""
+    place = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
+    for command in (["-m", "compileall", "-q", *ragways.__path__], ["-m", "benchmarks.pins", "--help"]):
+        subprocess.run([sys.executable, *command], env=place, check=True, stdout=subprocess.DEVNULL)
+    return place
 
 
 # Both columns

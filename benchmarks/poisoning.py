@@ -1,6 +1,6 @@
 """How many of the first five places planted documents take, with the guard and without, and what the guard costs.
 
-    python benchmarks/poisoning.py [--data DIR] [--sets demo,musique,hotpotqa] [--indexes DIR] [--limit 60] [--choose]
+    python -m benchmarks.poisoning [--data DIR] [--sets demo,musique,hotpotqa] [--indexes DIR] [--limit 60] [--choose]
 
 For each question of a set, five documents with a false answer (that of another question) are added to a copy of its
 index, in one folder. Three attacks, an index each: `plain` repeats the question and the answer by five templates;

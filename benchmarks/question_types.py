@@ -1,6 +1,6 @@
 """How often the type of a question is told, by set, and with each set left out of training.
 
-    PYTHONPATH=. python benchmarks/question_types.py --data SETS
+    python -m benchmarks.question_types --data SETS
 
 SETS is as for `training/question_types.py`. Weights are fitted on the halves `choose`; all figures are of the halves
 `report`. First those of the weights in the tree, then, for each family of sets, of weights that were fitted without it.

@@ -1,6 +1,6 @@
 """What Ray costs, and what it gains: CPU of a run on one node against the plain one, and workers that wait.
 
-    .venv/ray/bin/python benchmarks/ray_cluster.py --documents 1500 --texts 2560
+    .venv/ray/bin/python -m benchmarks.ray_cluster --documents 1500 --texts 2560
 
 The first part indexes the same documents plainly and on a Ray of one node, with the bundled embedder and the graph by
 rules, and prints CPU seconds: of the process that runs the command with its children and of Ray's workers; apart, those
@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import ray
-from corpus_maker import write_jsonl
 from ray.cluster_utils import Cluster
 
 import ragways
+from benchmarks.corpus_maker import write_jsonl
 from ragways.settings import Settings
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer

@@ -1,8 +1,8 @@
 """Answers without a model: F1, evidence found and CPU spent, on the half of the questions on which nothing was chosen.
 
-    python benchmarks/reading.py --data DIR [--indexes DIR] [--half report] [--most N] [--sets a,b] [--ways …] [--json]
+    python -m benchmarks.reading --data DIR [--indexes DIR] [--half report] [--most N] [--sets a,b] [--ways …] [--json]
 
-Sets are those of `benchmarks/fusion.py`. A way is a paradigm with settings: `fused`, `fused:spend=500`,
+Sets are those of `training/fusion.py`. A way is a paradigm with settings: `fused`, `fused:spend=500`,
 `naive:reader=extract`. F1 and exact match (SQuAD's normal form, the best of the accepted answers; an abstention is
 wrong) are of the questions that have an answer of at most ten words. Retrieval and answering are timed apart, in CPU
 milliseconds of all threads; every question is retrieved once before, so that neither counts its vector.
@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fusion import SETS, half_of
 
 from ragways.assemble import opened, recipe_of
 from ragways.evaluation.datasets import load_questions
@@ -38,6 +37,7 @@ from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import ask
 from ragways.retrieval.resources import Resources
 from ragways.settings import read_settings
+from training.fusion import SETS, half_of
 
 WAYS = "naive,hybrid-words,fused:spend=0,fused:spend=50,fused,fused:spend=500,fused:spend=10000,fused:reader=extract"
 USUAL = "hotpotqa,musique,2wiki-dev400,multihop-rag-summaries,demo,windows,graphrag-bench"

@@ -1,6 +1,6 @@
 """Documentation of public projects, as a new user would index it: is the right page found, and does the answer say it?
 
-    python benchmarks/real_docs.py --fastapi DIR --django DIR --postgresql DIR --pdf DIR
+    python -m benchmarks.real_docs --fastapi DIR --django DIR --postgresql DIR --pdf DIR
         [--paradigm hybrid-words fused] [--answers FILE]
 
 Each folder is one that you fetch; any may be left out, and none of it belongs to the project:

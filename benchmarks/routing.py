@@ -1,6 +1,6 @@
 """What a router that has not seen a corpus does on it: each of the corpora of some runs left out in turn.
 
-    python benchmarks/routing.py RUN… [--trade 0.01] [--ask INDEX …]
+    python -m benchmarks.routing RUN… [--trade 0.01] [--ask INDEX …]
 
 RUN are the folders that `python -m training.router` makes. For each corpus, on questions with evidence: the share with
 all of it among what is shown, and the tokens, of the router without its guard and of fixed arms; the best fixed arm by

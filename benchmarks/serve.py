@@ -1,6 +1,6 @@
-"""What the service carries: requests a second, latencies, the first streamed word, event-loop lag, memory.
+"""What the service carries: requests a second, latencies and the first streamed word.
 
-    python benchmarks/serve.py --index DIR --questions FILE [--seconds 20] [--clients 16] [--minutes 0]
+    python -m benchmarks.serve --index DIR --questions FILE [--seconds 20] [--clients 16]
 
 Starts `ragways serve` on the index with its own data folder, and asks it by `wrk` (Debian's package of that name) from
 this machine, so the load is part of what the cores do. FILE has a question a line, or JSON lines with `question`.
@@ -88,15 +88,6 @@ def told(name: str, figures: dict[str, float]) -> None:
     )
 
 
-def memory(pid: int) -> float:
-    """MiB that the server and its children have for themselves alone, with their share of what they share."""
-    total = 0
-    for each in [pid, *_children(pid)]:
-        text = Path(f"/proc/{each}/smaps_rollup").read_text()
-        total += int(re.search(r"^Pss:\s+(\d+)", text, re.MULTILINE)[1])  # type: ignore[index]
-    return total / 1024
-
-
 def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -133,30 +124,6 @@ def throughput(url: str, pid: int, name: str, questions: list[str], options: arg
         spent = (cpu(pid) - began) / max(1.0, figures["a_second"] * options.seconds) * 1000
         shown = "".join(f"[{key}={value}]" for key, value in settings.items())
         told(f"retrieve {paradigm}{shown} ({spent:.1f} CPU ms each)", figures)
-
-
-def lag(url: str) -> str:
-    """What the server says of its own event loop, from /metrics."""
-    lines = httpx2.get(f"{url}/metrics").text.splitlines()
-    return "\n".join(line for line in lines if "lag" in line and not line.startswith("#"))
-
-
-def crowd(url: str, name: str, questions: list[str], folder: Path, seconds: int) -> None:
-    """200 clients at once."""
-    figures = wrk(f"{url}/api/v1/collections/{name}/retrieve", seconds, 200, bodies_of(questions, "words", {}), folder)
-    told(f"200 clients, words, {seconds} s", figures)
-    print(lag(url))
-
-
-def drift(url: str, pid: int, name: str, questions: list[str], folder: Path, minutes: int) -> None:
-    """Memory while questions of all kinds are asked for some minutes."""
-    bodies = [body for way in ("words", "naive", "fused", "auto") for body in bodies_of(questions, way, {})]
-    wrk(f"{url}/api/v1/collections/{name}/retrieve", 30, 8, bodies, folder)
-    first = memory(pid)
-    for minute in range(minutes):
-        wrk(f"{url}/api/v1/collections/{name}/retrieve", 60, 8, bodies, folder)
-        now = memory(pid)
-        print(f"minute {minute + 1}: {now:.1f} MiB ({(now / first - 1) * 100:+.2f} %)")
 
 
 def first_word(index: Path, folder: Path) -> None:
@@ -197,8 +164,6 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=50, help="questions")
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--crowd", type=int, default=0, help="seconds of 200 clients at once")
-    parser.add_argument("--minutes", type=int, default=0, help="minutes of memory drift")
     options = parser.parse_args()
     assert shutil.which("wrk"), "wrk is missing: apt-get install wrk"
     lines = options.questions.read_text().splitlines()[: options.limit]
@@ -211,10 +176,6 @@ def main() -> None:
                 f"{len(questions)} questions, {options.clients} clients, {os.cpu_count()} cores, load by wrk included"
             )
             throughput(url, pid, name, questions, options, folder)
-            if options.crowd:
-                crowd(url, name, questions, folder, options.crowd)
-            if options.minutes:
-                drift(url, pid, name, questions, folder, options.minutes)
         first_word(options.index, folder)
 
 

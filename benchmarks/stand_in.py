@@ -1,7 +1,7 @@
-"""An embedder that costs next to nothing, so that what an index costs is told apart from what embedding costs.
+"""An embedder that costs next to nothing, so that the cost of an index is measured without that of embedding.
 
 Its vectors behave like those of a real embedder: texts that share rare words are near, texts of one topic are nearer
-than others, and a few directions hold much of the spread (`python benchmarks/stand_in.py --compare FILE` prints both).
+than others, and a few directions have much of the spread.
 
     Recipe(embedder=stand_in, …)                     # a build
     Resources(index, StandIn(), ModelClient(None))   # a question
@@ -9,15 +9,9 @@ than others, and a few directions hold much of the spread (`python benchmarks/st
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import gzip
-import json
 import re
-import time
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -25,7 +19,6 @@ from scipy.sparse import csr_array
 
 from ragways.core.trace import Usage
 from ragways.models.embed import Vectors, unit
-from ragways.models.minilm import MiniLM
 
 DIMENSION = 384
 ROWS = 1 << 13
@@ -78,43 +71,3 @@ async def stand_in() -> StandIn:
 @cache
 def _stand_in() -> StandIn:
     return StandIn()
-
-
-# Beside a real embedder
-
-
-def figures(vectors: Vectors) -> dict[str, object]:
-    """How the cosines of some vectors lie, and how few directions hold half of their spread."""
-    products = vectors @ vectors.T
-    others = products[np.triu_indices(len(vectors), 1)]
-    np.fill_diagonal(products, -1)
-    nearest, tenth = np.sort(products, axis=1)[:, [-1, -10]].T
-    values = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) ** 2
-    return {
-        "cosine of two texts, mean and deviation": (round(float(others.mean()), 3), round(float(others.std()), 3)),
-        "cosine of the nearest, mean": round(float(nearest.mean()), 3),
-        "cosine of the tenth nearest, mean": round(float(tenth.mean()), 3),
-        "directions with half of the spread": int(np.searchsorted(np.cumsum(values) / values.sum(), 0.5)) + 1,
-    }
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--compare", type=Path, metavar="FILE", required=True, help="a list of {title, text}, .json.gz")
-    parser.add_argument("--texts", type=int, default=2000)
-    options = parser.parse_args()
-    from corpus_maker import documents
-
-    rows = json.loads(gzip.decompress(options.compare.read_bytes()))[: options.texts]
-    real = [f"{row['title']}\n{row['text']}" for row in rows]
-    made = [f"{made.title}\n{made.text}" for made in documents(options.texts)]
-    began = time.process_time()
-    stood_in = asyncio.run(StandIn().embed(made))
-    rate = len(made) / (time.process_time() - began)
-    for name, vectors in (("MiniLM, real", asyncio.run(MiniLM().embed(real))), ("stand-in, made", stood_in)):
-        print(name, figures(vectors))
-    print(f"stand-in: {rate:.0f} texts a CPU second")
-
-
-if __name__ == "__main__":
-    main()

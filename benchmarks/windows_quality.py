@@ -1,6 +1,6 @@
 """Gold sentences found by each traversal on source W's own questions: precision and recall, beside W's figures.
 
-    python benchmarks/windows_quality.py --data DIR [--articles 10] [--questions N] [--index DIR]
+    python -m benchmarks.windows_quality --data DIR [--articles 10] [--questions N] [--index DIR]
 
 DIR holds `wiki-articles.json.gz` and `50qa.csv.gz`. W's graph is over the first 10 articles. W's own precision and
 recall are a judge's word on whether what was found served the expected answer; ours count sentences of the grouping

@@ -1,8 +1,8 @@
 """What `fused` has to choose from, for questions whose evidence is known: the rows on which order is learnt.
 
-    PYTHONPATH=benchmarks python -m training.candidates --data DIR --indexes DIR --out DIR [SET …]
+    python -m training.candidates --data DIR --indexes DIR --out DIR [SET …]
 
-For each set of `benchmarks/fusion.py` a file `SET.json.xz`: its questions with their half, and for each the candidates
+For each set of `training/fusion.py` a file `SET.json.xz`: its questions with their half, and for each the candidates
 (a title and a text), what `fused` knows of each, which piece of the gold each shows, and the order of `hybrid-words`.
 """
 
@@ -16,14 +16,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from fusion import SETS, gather
-
 from ragways.assemble import opened
 from ragways.evaluation.gold import GoldIndex
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import ask
 from ragways.settings import read_settings
 from training.data import half_of
+from training.fusion import SETS, gather
 
 
 async def rows(data: Path, index: Path, name: str) -> dict[str, Any]:

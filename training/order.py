@@ -1,6 +1,6 @@
 """Fits the order of `fused` with what the reader says, and tells how it does on questions it was not fitted on.
 
-    PYTHONPATH=benchmarks python -m training.order --candidates DIR --unseen DIR --evidence FILE … [--json FILE]
+    python -m training.order --candidates DIR --unseen DIR --evidence FILE … [--json FILE]
 
 `--candidates` is what `training.candidates` wrote. `--unseen` holds, for each kind of set, what `training.evidence`
 says of it with a reader whose second part was trained without that kind (`without-KIND.json.xz`): what a reader says of
@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fusion import ARTICLES, LONG, SETS, SHORT, logistic_fit, softmax_fit
 from numpy.typing import NDArray
 
 from ragways.retrieval.fused import FEATURES, LINKED, MOST_SURE, PLAIN, SCALE, Weights, chance, mixed
 from training.data import Asked, asked_sets
+from training.fusion import ARTICLES, LONG, SETS, SHORT, logistic_fit, softmax_fit
 
 Floats = NDArray[np.float64]
 READ = FEATURES.index("read")
@@ -74,7 +74,7 @@ def fit(rows: Sequence[Ordered], read: bool) -> Fitted:
 
 
 def _fit(rows: Sequence[Ordered], names: Sequence[str]) -> Weights:
-    """Each kind of data counts the same, as in `benchmarks/fusion.py`."""
+    """Each kind of data counts the same, as in `training/fusion.py`."""
     useful = [row for row in rows if row.evidence.any()]
     columns = [FEATURES.index(name) for name in names]
     sizes: dict[str, int] = {}

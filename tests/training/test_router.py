@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,16 +14,8 @@ from ragways.evaluation.routing.outcomes import gather
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import ask
 from ragways.settings import Settings
+from training import router
 from training.data import half_of
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def router(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module, which finds the sets of questions in a benchmark."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("training.router")
 
 
 @pytest.fixture
@@ -43,7 +33,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_only_halves_on_which_nothing_was_trained_are_asked(router: Any, data: Path, monkeypatch: pytest.MonkeyPatch):
+def test_only_halves_on_which_nothing_was_trained_are_asked(data: Path, monkeypatch: pytest.MonkeyPatch):
     layout = {name: ("hipporag", "corpus.json", "questions.json", name) for name in ("musique", "hotpotqa")}
     monkeypatch.setattr(router, "SETS", layout)
     monkeypatch.setattr(router, "MOST", 5)
@@ -57,7 +47,7 @@ def test_only_halves_on_which_nothing_was_trained_are_asked(router: Any, data: P
     assert [one.text for one in questions if one.type == "summary"] == list(router.GLOBAL)
 
 
-def test_twins_share_no_question(router: Any, data: Path, monkeypatch: pytest.MonkeyPatch):
+def test_twins_share_no_question(data: Path, monkeypatch: pytest.MonkeyPatch):
     layout = {name: ("hipporag", f"{name}.json", "questions.json", "one") for name in ("musique", "hotpotqa")}
     monkeypatch.setattr(router, "SETS", layout)
     (data / "hotpotqa" / "questions.json").write_bytes((data / "musique" / "questions.json").read_bytes())
@@ -68,9 +58,7 @@ def test_twins_share_no_question(router: Any, data: Path, monkeypatch: pytest.Mo
     assert all(half_of(id) == "report" for id in one | other)
 
 
-def test_a_run_holds_what_each_arm_would_show(
-    router: Any, tmp_path: Path, demo_settings: Settings, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_run_holds_what_each_arm_would_show(tmp_path: Path, demo_settings: Settings, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(router, "asked", lambda *_: router.report_half(tmp_path, "demo")[:3])
     asyncio.run(router.make_run(tmp_path, demo_settings.index, tmp_path / "run", "demo", "fused", ["demo"]))
     records = list(Records(tmp_path / "run"))

@@ -1,6 +1,6 @@
 """Train the weights of `fused`, and say how it does on data it was not trained on.
 
-    python benchmarks/fusion.py --data DIR [--indexes DIR]
+    python -m training.fusion --data DIR [--indexes DIR]
 
 DIR holds a folder a data set, as published: musique, hotpotqa, 2wiki, 2wiki-dev400, multihop-rag, windows,
 graphrag-bench. The bundled demo is one more. Sets that are missing are left out. Both 2Wiki sets are one kind, so both
