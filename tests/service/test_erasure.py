@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import ragways
 from ragways.core.types import Document
 from ragways.index import erase as of_index
-from ragways.index.erase import SHARED, SHORTEST, TOO_SHORT, Erasure, SearchedStrings
+from ragways.index.erase import SHARED, SHORTEST, TOO_SHORT, SearchedStrings
 from ragways.index.open import Index
+from ragways.index.recipe import Erasure
 from ragways.service.conversations import Conversations, RewrittenQuestion
 from ragways.service.jobs import TABLE
 from ragways.service.keys import LOCAL

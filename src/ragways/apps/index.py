@@ -193,7 +193,8 @@ def diagnose(
 ) -> None:
     """Measure what kind of corpus an index holds: its texts, its graph's structure, and how its vectors lie."""
     from ragways.index.diagnosis import diagnose as measure
-    from ragways.index.diagnosis import save, write_json
+    from ragways.index.diagnosis import save
+    from ragways.index.export import write_json
     from ragways.index.open import Index
 
     folder, name = _readable(chosen)

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from ragways.corpus.source import Skipped
     from ragways.index.check import Health
     from ragways.index.diagnosis import Diagnosis
-    from ragways.index.erase import Erasure
     from ragways.index.plan import IndexPlan
-    from ragways.index.recipe import Summary
+    from ragways.index.recipe import Erasure, Summary
     from ragways.index.status import IndexStatus
     from ragways.store.cache import Spent
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from ragways.core.errors import UsageError
 from ragways.core.plain import from_json, to_plain
 from ragways.index.open import Index, views_of
 from ragways.index.shape import WEDGES, Semantic, Structural, semantic, structural, without_loops
+from ragways.layers.files import save_json
 from ragways.store.store import Store
 
 if TYPE_CHECKING:
@@ -164,18 +164,10 @@ def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
     """Save the figures beside the index, and return the file; an index that cannot be written goes without."""
     file = folder / FILE
     try:
-        write_json(file, diagnosis)
-    except UsageError:
+        save_json(file, to_plain(diagnosis))
+    except OSError:
         return None
     return file
-
-
-def write_json(file: Path, value: object) -> None:
-    """A value as a file of JSON, all of it or none."""
-    from ragways.index.export import replacing
-
-    with replacing(file) as draft:
-        draft.write_text(json.dumps(to_plain(value), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 # The texts

@@ -12,12 +12,13 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragways.index.recipe import ErasedDocument, Erasure
 from ragways.index.views import Views, clear_others
 from ragways.layers.layer import Layer, Use
 from ragways.store.sentences import sentences_of
@@ -42,44 +43,6 @@ _GRAM = 8
 _TABLE_BITS = 20
 SHARED = "what was looked for stands in documents that stay"
 TOO_SHORT = "it has no text that could be looked for"
-
-
-@dataclass(slots=True)
-class ErasedDocument:
-    """A document that was removed or changed. `found` are the files that still have a string of it, below the folder of
-    the index; `looked_for` counts the strings. `erased` is None where there was none to look for; `note` says why.
-    """
-
-    key: str
-    looked_for: int = 0
-    found: list[str] = field(default_factory=list)
-    note: str = ""
-    erased: bool | None = None
-
-
-@dataclass(slots=True)
-class Erasure:
-    """What a search for erased documents found. `files` and `bytes` are what was searched, `words` how many words were
-    looked up; `words_left` are those that no document has and the words layer does. `not_looked_at` are documents that
-    were too many. `in_use`: a reader has a database open, so that its log may have what was deleted, or earlier views.
-    """
-
-    documents: list[ErasedDocument]
-    not_looked_at: int = 0
-    files: int = 0
-    bytes: int = 0
-    words: int = 0
-    words_left: int = 0
-    in_use: bool = False
-
-    @property
-    def erased(self) -> bool | None:
-        """Whether nothing of what was looked for is left, and all of it was looked for. None where nothing is left, but
-        some documents had nothing to look for.
-        """
-        if self.not_looked_at or self.in_use or self.words_left or any(each.found for each in self.documents):
-            return False
-        return True if all(each.erased for each in self.documents) else None
 
 
 @dataclass(frozen=True, slots=True)

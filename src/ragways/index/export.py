@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from ragways.core.errors import MissingPart, UsageError, did_you_mean
+from ragways.core.plain import to_plain
 from ragways.index.open import Index
 from ragways.layers import files
 
@@ -93,6 +94,12 @@ def replacing(path: Path) -> Iterator[Path]:
             yield draft
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}", "name another place") from error
+
+
+def write_json(file: Path, value: object) -> None:
+    """A value as a file of JSON, all of it or none."""
+    with replacing(file) as draft:
+        draft.write_text(json.dumps(to_plain(value), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 # Formats

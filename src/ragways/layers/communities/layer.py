@@ -35,7 +35,7 @@ _STAYS = 0.9
 _GROWTH = 1.5
 """How much larger a community may be than when its report was written."""
 TOKENS_A_CALL = 800
-"""Of the corpus, for one report; and what reports read for each of its tokens (`benchmarks/communities.py`)."""
+"""Of the corpus, for one report; and what reports read for each of its tokens."""
 INPUT_A_TOKEN = 2.05
 _SECONDS_A_REPORT = 0.003
 """By rules, with its share of finding communities."""

@@ -34,7 +34,7 @@ VETO = "merge-veto"
 MANY = 4000
 """Documents of a run from which on several processes read them."""
 _GROWTH = 0.93
-"""A corpus of ten times the text names fewer than ten times the entities (`benchmarks/graph_speed.py`)."""
+"""A corpus of ten times the text names fewer than ten times the entities."""
 
 
 class GraphLayer(Layer):

@@ -17,7 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
-from ragways.index.erase import MOST_DOCUMENTS, Erasure, LeavingDocument, RemovedDocuments
+from ragways.index.erase import MOST_DOCUMENTS, LeavingDocument, RemovedDocuments
+from ragways.index.recipe import Erasure
 from ragways.index.views import clear_others, published
 from ragways.service import feedback
 from ragways.service.audit import FILE as AUDIT
