@@ -61,7 +61,7 @@ async def build(
         finally:
             await run.aclose()
         if unread := unread_documents(store):
-            summary.unread = f"{unread.said}; {CURE}"
+            summary.unread = f"{unread.text}; {CURE}"
         summary.usage += meter.spent
     summary.wall = time.perf_counter() - started
     return summary

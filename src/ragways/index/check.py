@@ -1,4 +1,4 @@
-"""Whether an index is fit to be asked.
+"""Whether an index is whole, and fit to answer from.
 
 A check looks at everything that must hold, changes nothing, and names a cure for all that does not. An error means that
 answers can be wrong or a run can fail; a warning, that something is missing or left over.
@@ -75,8 +75,7 @@ def _checks(context: CheckContext, views: Views | None) -> Iterator[Check]:
     yield lambda context: check_views(context, views)
     yield from (check_parts, check_titles, check_facts, check_texts, check_languages, check_failures)
     for layer in in_order(context.layers):
-        # Of damaged files all that can be said is that they are, and looking into them may end in anything. A view that
-        # is behind its rows differs from them.
+        # Nothing is read from a damaged file. A view that is behind its rows differs from them.
         whole = views is not None and layer.name in views.layers and not views.damaged(layer.name, every=True)
         if views is not None and whole and not context.store.changes(views.generation_of(layer.name), layer.name):
             yield layer.check
@@ -232,7 +231,7 @@ def check_texts(context: CheckContext) -> Iterator[Finding]:
 def check_languages(context: CheckContext) -> Iterator[Finding]:
     """Languages of documents."""
     if unread := unread_documents(context.store):
-        yield Finding("documents that the embedder does not know", "warning", unread.count, unread.said, CURE)
+        yield Finding("documents that the embedder does not know", "warning", unread.count, unread.text, CURE)
 
 
 # Work

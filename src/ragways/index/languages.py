@@ -27,14 +27,14 @@ CURE = (
 
 @dataclass(frozen=True, slots=True)
 class UnreadDocuments:
-    """So many documents are in a language that the embedder does not know. `said` is one line."""
+    """So many documents are in a language that the embedder does not know. `text` is one line."""
 
     count: int
-    said: str
+    text: str
 
 
 def document_languages(store: Store) -> Counter[str]:
-    """How many documents of the sample are in each language, by code; those of which it cannot be told as "unknown"."""
+    """How many documents of the sample are in each language, by code; those of unknown language as "unknown"."""
     query = "SELECT substr(text, 1, ?) FROM documents WHERE number = ?"
     texts = (store.db.execute(query, (SAMPLE, number)).fetchone()[0] for number in _sample(store))
     return Counter(language(text) or UNKNOWN for text in texts)
@@ -65,7 +65,7 @@ def unread_documents(store: Store) -> UnreadDocuments | None:
         return None
     names = " or ".join(NAMES[code] for code, _ in unknown.most_common(3))
     found = "words find them, vectors do so less well" if unknown.keys() <= LATIN else "words find them, vectors do not"
-    said = (
+    text = (
         f"{unknown.total():,} of {looked_at:,} documents are {names}: the offline embedder knows English only; {found}"
     )
-    return UnreadDocuments(unknown.total(), said)
+    return UnreadDocuments(unknown.total(), text)

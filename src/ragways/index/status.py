@@ -89,7 +89,7 @@ def index_status(folder: Path, *, documents: bool = False) -> IndexStatus:
             bytes_on_disk(folder.rglob("*")),
             tuple(IndexedDocument(*names) for names in index.documents()) if documents else None,
             dict(document_languages(index.store).most_common()),
-            f"{unread.said}; {CURE}" if unread else "",
+            f"{unread.text}; {CURE}" if unread else "",
         )
 
 

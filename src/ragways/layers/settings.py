@@ -1,4 +1,4 @@
-"""Settings of the layers: what can be said of how each is made. The settings file has a section for each."""
+"""Settings of the layers: how each is made, a section of the settings file for each."""
 
 from __future__ import annotations
 

@@ -231,8 +231,8 @@ def _damage(view: Path) -> Iterator[None]:
 
 
 def _meaning(view: Path, error: BaseException) -> StoreError:
-    told = _SYSTEM_ERROR.search(str(error))  # tantivy's errors are texts
-    number = int(told[1]) if told is not None else error.errno if isinstance(error, OSError) else None
+    match = _SYSTEM_ERROR.search(str(error))  # tantivy's errors are texts
+    number = int(match[1]) if match is not None else error.errno if isinstance(error, OSError) else None
     if number is not None and number not in (errno.ENOENT, errno.EINVAL):
         return os_meaning(view, OSError(number, os.strerror(number), str(view)))
     return StoreDamaged(f"a file in {view} is damaged ({error})", REBUILD)

@@ -167,18 +167,18 @@ def store_errors(place: Path) -> Iterator[None]:
 
 
 def _sqlite_meaning(place: Path, error: sqlite3.DatabaseError) -> StoreError:
-    said = str(error)
-    if not isinstance(error, sqlite3.OperationalError) or "decode" in said:
-        return StoreDamaged(f"{place} is damaged ({' '.join(said.split())[:100]})", REBUILD)
-    if "locked" in said or "busy" in said:
+    message = str(error)
+    if not isinstance(error, sqlite3.OperationalError) or "decode" in message:
+        return StoreDamaged(f"{place} is damaged ({' '.join(message.split())[:100]})", REBUILD)
+    if "locked" in message or "busy" in message:
         return StoreBusy(f"another process is writing to {place.parent}", "wait for it to end, then run again")
-    if "full" in said or ("I/O" in said and not _has_room(place.parent)):
+    if "full" in message or ("I/O" in message and not _has_room(place.parent)):
         return _disk_full(place)
-    if "readonly" in said or ("unable to open" in said and not _can_write(place.parent)):
+    if "readonly" in message or ("unable to open" in message and not _can_write(place.parent)):
         return _no_access(place)
-    if "unable to open" in said:
+    if "unable to open" in message:
         return StoreFailed(f"{place} could not be opened", _TOO_MANY)
-    return StoreFailed(f"{place}: {said}", "check the disk, then run again")
+    return StoreFailed(f"{place}: {message}", "check the disk, then run again")
 
 
 def os_meaning(place: Path, error: OSError) -> StoreError:

@@ -200,7 +200,7 @@ class _Fold:
             self._drop_altered(table, left, old, texts)
 
     def _drop_altered(self, table: ReportTable, left: set[str], old: CommunityTree, texts: ReportTexts) -> None:
-        """Drop reports that show an entity otherwise than it is now: nothing stays that only removed documents said.
+        """Drop reports that show an entity otherwise than it is now, so that no text of a removed document stays.
         `left` are communities that some members have left.
         """
         joined, before = self._joined, old.members

@@ -119,9 +119,9 @@ def _gains(
     size = len(level.keys)
     pairs, places = np.unique(rows * size + labels[columns], return_inverse=True)
     node, to = pairs // size, pairs % size
-    held = np.bincount(labels, level.strength, size)[to] - np.where(labels[node] == to, level.strength[node], 0.0)
+    others = np.bincount(labels, level.strength, size)[to] - np.where(labels[node] == to, level.strength[node], 0.0)
     joined = np.bincount(places, weights, len(pairs))
-    return node, to, joined - resolution * level.strength[node] * held / level.whole[node]
+    return node, to, joined - resolution * level.strength[node] * others / level.whole[node]
 
 
 def _best(node: Ints, gain: Floats, keys: Keys) -> Ints:
@@ -139,9 +139,9 @@ def _best(node: Ints, gain: Floats, keys: Keys) -> Ints:
 
 def _staying(level: _Level, labels: Ints, resolution: float, node: Ints, to: Ints, gain: Floats) -> Floats:
     """What staying is worth to each node."""
-    held = np.bincount(labels, level.strength, len(labels))[labels] - level.strength
+    others = np.bincount(labels, level.strength, len(labels))[labels] - level.strength
     with np.errstate(invalid="ignore", divide="ignore"):
-        worth: Floats = -resolution * level.strength * held / level.whole
+        worth: Floats = -resolution * level.strength * others / level.whole
     own = labels[node] == to
     worth[node[own]] = gain[own]
     return worth

@@ -64,7 +64,7 @@ class GraphArrays:
     """Of each name, the name that it means in the whole corpus: itself, or where a redirect or an acronym leads."""
     articles: Small
     """Of each name, the document whose title is the only one with this base (`Grey Petrel (ship)`), or -1: those who
-    mean it are told by the mention (`meant`)."""
+    mean it are decided by the mention (`meant`)."""
 
     codes: Ints
     """Of each entity, its name, and its kind where things of several kinds have that name (else 0): `name * WIDE +

@@ -196,10 +196,10 @@ class Entries:
         n, tables = len(self.codes), self.tables
         (e, chunk, times, own), (s, o, p, stating, weight) = tables["mentions"], tables["relations"]
         split, known = _split(tables["kinds"], len(names)), tables["kinds"]
-        told = np.zeros(len(names), np.int8)
-        told[known[0]] = known[1]
+        corrected = np.zeros(len(names), np.int8)
+        corrected[known[0]] = known[1]
         name, code = self.codes // WIDE, (self.codes % WIDE).astype(np.int8)
-        kinds = np.where(code > 0, code, np.where(split[name], 0, told[name])).astype(np.int8)
+        kinds = np.where(code > 0, code, np.where(split[name], 0, corrected[name])).astype(np.int8)
         by, order = _sorted(chunk)
         relation = firsts(s, o, p)
         subjects, objects = s[relation], o[relation]
@@ -272,8 +272,8 @@ def _named(codes: Ints, names: Small) -> Ints:
 def _entries(rows: RowColumns, meaning: Meaning, split: Mask | None = None) -> Entries:
     """Entries of rows. `split`: names that things of several kinds have, where other rows tell as well."""
     m, r, docs = rows.mentions, rows.relations, rows.documents
-    told = meaning.told(rows)
-    name = meaning.of_rows(rows, told, m, "name")
+    by_context = meaning.by_context(rows)
+    name = meaning.of_rows(rows, by_context, m, "name")
     kinds = _kinds_of(rows, meaning, name)
     split = _split(kinds, len(rows.names)) if split is None else split
 
@@ -290,7 +290,9 @@ def _entries(rows: RowColumns, meaning: Meaning, split: Mask | None = None) -> E
     owned = np.sort(_pairs(e[of_own], chunk[of_own]))
     pairs = _pairs(mentions[0], mentions[1])
     # An entity at an end of a relation is one that the chunk mentions.
-    subject, object = (code(meaning.of_rows(rows, told, r, end), r[f"{end}_kind"]) for end in ("subject", "object"))
+    subject, object = (
+        code(meaning.of_rows(rows, by_context, r, end), r[f"{end}_kind"]) for end in ("subject", "object")
+    )
     s, o = (np.searchsorted(codes, end).astype(np.int32) for end in (subject, object))
     stated = rows.chunks(r)
     able = np.flatnonzero((s != o) & among(_pairs(s, stated), pairs) & among(_pairs(o, stated), pairs))
@@ -311,7 +313,7 @@ def _entries(rows: RowColumns, meaning: Meaning, split: Mask | None = None) -> E
 def _kinds_of(rows: RowColumns, meaning: Meaning, name: Small | None = None) -> Table:
     """Names, as what they mean in the corpus, with the kinds that mentions tell of it, and their chunks."""
     m = rows.mentions
-    name = meaning.of_rows(rows, meaning.told(rows), m, "name") if name is None else name
+    name = meaning.of_rows(rows, meaning.by_context(rows), m, "name") if name is None else name
     known = np.flatnonzero(m["kind"])
     return _distinct((name[known], m["kind"][known], rows.chunks(m)[known]))
 

@@ -142,13 +142,13 @@ class StoredGraph(Graph):
         wanted = self.arrays.numbers(ids)
         numbers = np.array(list(wanted.values()), np.int64)
         texts = self._texts.of(numbers.tolist())
-        said = self._texts.descriptions(numbers.tolist()) if described else {}
+        descriptions = self._texts.descriptions(numbers.tolist()) if described else {}
         chunks = self.arrays.naming_begins[numbers + 1] - self.arrays.naming_begins[numbers]
         columns = zip(wanted.items(), self.arrays.counts[numbers].tolist(), chunks.tolist(), strict=True)
         return {
             id: GraphEntity(
-                id, texts[number].name, texts[number].type, said.get(number, ""), texts[number].aliases, count, named,
-                texts[number].way,
+                id, texts[number].name, texts[number].type, descriptions.get(number, ""), texts[number].aliases, count,
+                named, texts[number].way,
             )
             for (id, number), count, named in columns
         }  # fmt: skip

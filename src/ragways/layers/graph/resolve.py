@@ -342,16 +342,16 @@ class Meaning:
         """Of each name, the title of the only article that has it, or -1."""
         return looked_up(head.documents["title"], self.articles)
 
-    def of_rows(self, rows: RowColumns, told: Ints, table: Columns, column: str) -> Small:
-        """The name that each row means: `Rainy River` is `Rainy River (Michigan)` in documents that are told to."""
+    def of_rows(self, rows: RowColumns, by_context: Ints, table: Columns, column: str) -> Small:
+        """The name that each row means: `Rainy River` is `Rainy River (Michigan)` where the context says so."""
         names = table[column]
         found = self.final[names]
         at = np.flatnonzero(self.articles[names] >= 0)
-        at = at[among(table["document"][at].astype(np.int64) * len(self.final) + names[at], told)]
+        at = at[among(table["document"][at].astype(np.int64) * len(self.final) + names[at], by_context)]
         found[at] = self.final[rows.documents["title"][self.articles[names[at]]]]
         return found
 
-    def told(self, rows: RowColumns) -> Ints:
+    def by_context(self, rows: RowColumns) -> Ints:
         """Documents and base names (as one number, sorted) that mean the only article of the name: they mean that kind
         of thing by it, or name what stands in the brackets of its title.
         """
@@ -361,14 +361,14 @@ class Meaning:
         name, document, meant = m["name"][at], m["document"][at].astype(np.int64), m["meant"][at]
         article = self.articles[name]
         kind, ending = docs["kind"][article], docs["ending"][article]
-        told = np.where((meant > 0) & (kind > 0), meant == kind, (kind > 0) & docs["several"][article])
+        chosen = np.where((meant > 0) & (kind > 0), meant == kind, (kind > 0) & docs["several"][article])
         wanted = np.zeros(size + 1, np.bool_)
         wanted[ending] = True
         wanted[-1] = False  # the place of those that have no name
         within = np.flatnonzero(wanted[m["spelled"]])
         spelled = np.sort(m["document"][within].astype(np.int64) * size + m["spelled"][within])
-        told |= (ending >= 0) & among(document * size + ending, spelled)
-        return np.sort(document[told] * size + name[told])
+        chosen |= (ending >= 0) & among(document * size + ending, spelled)
+        return np.sort(document[chosen] * size + name[chosen])
 
 
 def _everywhere(head: RowColumns, merging: Merging) -> Small:

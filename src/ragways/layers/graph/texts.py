@@ -331,10 +331,10 @@ class RelationTexts:
         for number, some in stated.items():
             if some:
                 telling = some if described else ()
-                said = (texts[row[0]][row[7] : row[7] + row[8]] if row[7] >= 0 else row[9] for row in telling)
+                written = (texts[row[0]][row[7] : row[7] + row[8]] if row[7] >= 0 else row[9] for row in telling)
                 date = next((row[6] for row in some if row[6]), "")
                 ways = "+".join(sorted({row[10] for row in some}))
-                found[number] = RelationText(some[0][3], _first_texts(said), date, ways)
+                found[number] = RelationText(some[0][3], _first_texts(written), date, ways)
         return found
 
     def _rows(self, wanted: Collection[tuple[int, int, str, str]]) -> dict[tuple[int, int, str, str], list[Row]]:
@@ -461,11 +461,11 @@ class NameWords:
         new = np.ones(len(arrays.names), np.bool_)
         words, names = np.zeros(0, np.uint64), _NONE
         if before is not None:
-            held, known = before
+            earlier, known = before
             place = places_in(arrays.names, known.names)
             new[place[place >= 0]] = False
-            names = place[held.names]
-            words = np.repeat(held.hashes, np.diff(held.name_begins))[names >= 0]
+            names = place[earlier.names]
+            words = np.repeat(earlier.hashes, np.diff(earlier.name_begins))[names >= 0]
             names = names[names >= 0]
         added, of = _words_of(arrays, np.flatnonzero(new))
         order = np.lexsort((of, added))

@@ -213,7 +213,7 @@ def _other(graph: GraphArrays, context: CheckContext, view: Path) -> list[str]:
     """Names of arrays that are others where the graph is made of the rows."""
     rows = RowColumns.read(context.store, None, lambda _: False)
     made = Entries.make(rows, merging_of(view)).graph().arrays()
-    # Which words are everyday ones is told by the lexicon of the run that read them.
+    # Which words are everyday ones is read from the lexicon of the run that read them.
     columns = ((name, array) for name, array in graph.arrays().items() if name != "everyday")
     return sorted(name for name, array in columns if not np.array_equal(array, made[name]))
 
