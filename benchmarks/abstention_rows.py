@@ -37,7 +37,7 @@ from ragways.index.build import build
 from ragways.retrieval.ask import ask
 from ragways.retrieval.resources import Resources
 from ragways.settings import read_settings
-from training.fusion import half_of
+from training.data import half_of
 
 Row = dict[str, Any]
 PARADIGMS = ("naive", "hybrid-words", "fused")

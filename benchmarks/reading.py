@@ -2,7 +2,7 @@
 
     python -m benchmarks.reading --data DIR [--indexes DIR] [--half report] [--most N] [--sets a,b] [--ways …] [--json]
 
-Sets are those of `training/fusion.py`. A way is a paradigm with settings: `fused`, `fused:spend=500`,
+Sets are those of `training/candidates.py`. A way is a paradigm with settings: `fused`, `fused:spend=500`,
 `naive:reader=extract`. F1 and exact match (SQuAD's normal form, the best of the accepted answers; an abstention is
 wrong) are of the questions that have an answer of at most ten words. Retrieval and answering are timed apart, in CPU
 milliseconds of all threads; every question is retrieved once before, so that neither counts its vector.
@@ -37,7 +37,8 @@ from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import ask
 from ragways.retrieval.resources import Resources
 from ragways.settings import read_settings
-from training.fusion import SETS, half_of
+from training.candidates import SETS
+from training.data import half_of
 
 WAYS = "naive,hybrid-words,fused:spend=0,fused:spend=50,fused,fused:spend=500,fused:spend=10000,fused:reader=extract"
 USUAL = "hotpotqa,musique,2wiki-dev400,multihop-rag-summaries,demo,windows,graphrag-bench"

@@ -2,8 +2,10 @@
 
     python -m training.candidates --data DIR --indexes DIR --out DIR [SET …]
 
-For each set of `training/fusion.py` a file `SET.json.xz`: its questions with their half, and for each the candidates
-(a title and a text), what `fused` knows of each, which piece of the gold each shows, and the order of `hybrid-words`.
+DIR of `--data` has a folder a data set, as published: musique, hotpotqa, 2wiki, 2wiki-dev400, multihop-rag, windows,
+graphrag-bench. The bundled demo is one more. For each set a file `SET.json.xz`: its questions with their half, and for
+each the candidates (a title and a text), what `fused` knows of each, which piece of the gold each shows, and the order
+of `hybrid-words`.
 """
 
 from __future__ import annotations
@@ -12,17 +14,85 @@ import argparse
 import asyncio
 import json
 import lzma
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ragways.assemble import opened
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.assemble import opened, recipe_of
+from ragways.core.step import fuse
+from ragways.core.types import Hit, Hits, Piece, Query
+from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.gold import GoldIndex
+from ragways.evaluation.question import Question
+from ragways.index.build import build
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import ask
+from ragways.retrieval.fused import Candidates
+from ragways.retrieval.pagerank import linked
+from ragways.retrieval.retrieve import dense, words
 from ragways.settings import read_settings
 from training.data import half_of
-from training.fusion import SETS, gather
+
+Floats = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+SETS = {
+    "musique": ("hipporag", "corpus.json.gz", "questions.json.gz", "musique"),
+    "hotpotqa": ("hipporag", "corpus.json.gz", "questions.json.gz", "hotpotqa"),
+    "2wiki-dev400": ("hipporag", "corpus.jsonl.gz", "questions.jsonl.gz", "2wiki"),
+    "2wiki": ("2wiki-results", "corpus.json.gz", "results-101/fast-graphrag.json.gz", "2wiki"),
+    "multihop-rag": ("multihop-rag", "corpus-full-text.json.gz", "MultiHopRAG-even.json.gz", "multihop-rag"),
+    "multihop-rag-summaries": (
+        "multihop-rag",
+        "corpus-609-summaries.json.gz",
+        "MultiHopRAG-even.json.gz",
+        "multihop-rag",
+    ),
+    "windows": ("windows", "wiki-articles.json.gz", "50qa.csv.gz", "windows"),
+    "demo": ("plain", "corpus", "questions.jsonl", "demo"),
+    "graphrag-bench": ("graphrag-bench", "medical_corpus.json.gz", "medical_questions.json.gz", "graphrag-bench"),
+}
+"""Format, corpus, questions, kind."""
+MOST = 400
+"""Questions of a set, evenly spaced."""
+DEPTH, RANK, LISTS, KEPT = 30, 5, (1.0, 0.3, 2.5), 10
+"""As `fused` has them."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A question with its candidates: their features, and which of them show which piece of its gold."""
+
+    question: Question
+    pieces: Sequence[Piece]
+    features: Floats
+    linked: float
+    gold: Marks
+
+
+async def gather(data: Path, index: Path, name: str) -> list[Scored]:
+    """The candidates of all questions of a set."""
+    format, corpus, questions, _ = SETS[name]
+    settings = read_settings(index=index)
+    await build(index, [data / corpus], recipe_of(settings, frozenset({"vectors", "words", "graph"})))
+    rows = []
+    known = [question for question in load_questions(format, data / questions) if question.gold]
+    async with opened(settings) as use:
+        gold = GoldIndex(use.index)
+        lists = fuse(dense(use, k=DEPTH), words(use, k=DEPTH), linked(use, k=DEPTH), k=RANK, weights=LISTS)
+        for question in known[:: -(-len(known) // MOST)]:
+            query = Query(question.text)
+            candidates = Candidates(use, await lists(query), await use.embed_question(question.text))
+            pieces = list(candidates.pieces.values())
+            # A piece shows what is found where it is all there is.
+            shown = [gold.ranks(question, Hits(query, (Hit(piece, 1.0),))) for piece in pieces]
+            marks = np.array([[rank is not None for rank in ranks] for ranks in shown], dtype=bool).T
+            rows.append(Scored(question, pieces, candidates.features(), candidates.linked, marks))
+    return rows
 
 
 async def rows(data: Path, index: Path, name: str) -> dict[str, Any]:

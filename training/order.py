@@ -1,12 +1,15 @@
-"""Fits the order of `fused` with what the reader says, and tells how it does on questions it was not fitted on.
+"""Fits the order of `fused` with what the reader says, and reports how it does on questions it was not fitted on.
 
     python -m training.order --candidates DIR --unseen DIR --evidence FILE … [--json FILE]
 
 `--candidates` is what `training.candidates` wrote. `--unseen` holds, for each kind of set, what `training.evidence`
 says of it with a reader whose second part was trained without that kind (`without-KIND.json.xz`): what a reader says of
 questions that it was trained on is too good to learn from. Weights are fitted with these on the halves `choose`.
-`--evidence` is what the shipped reader says; the halves `report` are put in order with it. Also told is each kind when
-its own questions are left out of everything. The weights that are printed go into `src/ragways/retrieval/fused.py`.
+The order of a question's passages makes the evidence likely to come first (the softmax over its candidates, by Newton's
+method, with a penalty on large weights); one more logistic fit makes the score a chance. Both are fitted twice, for
+passages that are articles which name each other and for others, with the reader and without (`0 read`).
+`--evidence` is what the shipped reader says; the halves `report` are put in order with it. Each kind is also reported
+with its own questions left out of everything. The weights that are printed go into `src/ragways/retrieval/fused.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,10 +26,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.retrieval.fused import FEATURES, LINKED, MOST_SURE, PLAIN, SCALE, Weights, chance, mixed
+from training.candidates import SETS
 from training.data import Asked, asked_sets
-from training.fusion import ARTICLES, LONG, SETS, SHORT, logistic_fit, softmax_fit
 
 Floats = NDArray[np.float64]
+ARTICLES = frozenset({"multihop-rag"})
+"""Sets whose evidence is whole articles of many passages. Which of these are evidence nobody knows, so they have a part
+in the order, and none in the chances.
+"""
+LONG = frozenset({"multihop-rag", "multihop-rag-summaries", "windows", "demo", "graphrag-bench"})
+"""Sets of long articles and of news, from which the plain weights are learned."""
+SHORT = frozenset(SETS) - LONG | {"multihop-rag", "multihop-rag-summaries"}
+"""Those of linked articles are learned from the others and the news; without these they do worse elsewhere."""
+PENALTY = 0.01
+"""On large weights."""
 READ = FEATURES.index("read")
 TOGETHER = "six"
 """The way of grouping of `training.evidence` that the product takes."""
@@ -74,7 +87,7 @@ def fit(rows: Sequence[Ordered], read: bool) -> Fitted:
 
 
 def _fit(rows: Sequence[Ordered], names: Sequence[str]) -> Weights:
-    """Each kind of data counts the same, as in `training/fusion.py`."""
+    """Each kind of data counts the same."""
     useful = [row for row in rows if row.evidence.any()]
     columns = [FEATURES.index(name) for name in names]
     sizes: dict[str, int] = {}
@@ -89,6 +102,60 @@ def _fit(rows: Sequence[Ordered], names: Sequence[str]) -> Weights:
         np.concatenate([r.evidence for r in exact]),
     )
     return Weights(dict(zip(names, (slope * weights).tolist(), strict=True)), bias)
+
+
+Bent = tuple[float, Floats, Floats]
+"""Value, slope and bend of what is to be made small."""
+
+
+def _least(of: Callable[[Floats], Bent], size: int) -> Floats:
+    """Where a convex function is least, by Newton's method; a step that goes too far is halved."""
+    here = np.zeros(size)
+    value, slope, bend = of(here)
+    for _ in range(100):
+        step = np.linalg.solve(bend, slope)
+        while (found := of(here - step))[0] > value and np.abs(step).max() > 1e-12:
+            step /= 2
+        here = here - step
+        value, slope, bend = found
+        if np.abs(step).max() < 1e-9:
+            break
+    return here
+
+
+def softmax_fit(features: Sequence[Floats], evidence: Sequence[NDArray[np.bool_]], share: Floats) -> Floats:
+    """Weights that make the evidence of each question likely among its candidates; `share` is what each counts."""
+    size = features[0].shape[1]
+    wanted = [row[right].mean(axis=0) for row, right in zip(features, evidence, strict=True)]
+
+    def of(weights: Floats) -> Bent:
+        value, slope, bend = PENALTY * weights @ weights, 2 * PENALTY * weights, 2 * PENALTY * np.eye(size)
+        for row, right, part in zip(features, wanted, share, strict=True):
+            scores = row @ weights
+            likely = np.exp(scores - scores.max())
+            value += part * (np.log(likely.sum()) + scores.max() - right @ weights)
+            likely /= likely.sum()
+            mean = likely @ row
+            slope += part * (mean - right)
+            bend += part * ((row.T * likely) @ row - np.outer(mean, mean))
+        return float(value), slope, bend
+
+    return _least(of, size)
+
+
+def logistic_fit(scores: Floats, right: NDArray[np.bool_]) -> tuple[float, float]:
+    """Slope and bias that make scores into chances."""
+    middle = float(scores.mean())
+    columns = np.stack([scores - middle, np.ones_like(scores)], axis=1)
+
+    def of(fitted: Floats) -> Bent:
+        total = columns @ fitted
+        likely = 1 / (1 + np.exp(-total))
+        bend = (columns.T * (likely * (1 - likely))) @ columns + 1e-6 * np.eye(2)
+        return float((np.logaddexp(0, total) - right * total).sum()), columns.T @ (likely - right), bend
+
+    slope, bias = _least(of, 2).tolist()
+    return slope, bias - slope * middle
 
 
 def figures(rows: Sequence[Ordered], fitted: Fitted) -> dict[str, dict[str, float]]:

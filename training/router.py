@@ -5,7 +5,7 @@
     ragways route fit RUNS/hybrid-words/* --out src/ragways/retrieval/routing/routers/hybrid-words.json --trade 0.03
     ragways route evaluate RUNS/fused/*
 
-The first command makes a run for each set of `training/fusion.py`: every arm on every question. What the reader and
+The first command makes a run for each set of `training/candidates.py`: every arm on every question. What the reader and
 `fused` say of questions they were trained on is too good, so only the halves `report` are asked. Beside them are asked
 questions of other sets, which this corpus does not answer, and questions about the corpus as a whole, which are for the
 reports of communities. The next two fit a router on all of them; the last leaves each corpus out in turn, and so does
@@ -37,7 +37,8 @@ from ragways.retrieval.ask import ask
 from ragways.retrieval.routing.features import CUTS, all_features
 from ragways.retrieval.routing.look import cut, look
 from ragways.settings import read_settings
-from training.fusion import SETS, half_of
+from training.candidates import SETS
+from training.data import half_of
 
 TOKENS = 8000
 """Tokens of evidence that an arm shows at most, as all paradigms do."""
