@@ -32,14 +32,6 @@ def step(name: str, change):
     return Step(name, run)
 
 
-def test_steps_run_from_left_to_right_each_in_its_span():
-    chain = step("double", lambda x: x * 2) >> step("add one", lambda x: x + 1) >> step("text", str)
-    with span("root") as root:
-        assert asyncio.run(chain(5)) == "11"
-    assert [child.name for child in root.children] == ["double", "add one", "text"]
-    assert repr(chain) == "double >> add one >> text"
-
-
 def test_a_failing_step_is_named_in_the_trace():
     def fail(_):
         raise UsageError("no")
@@ -74,13 +66,6 @@ def test_a_wrong_order_of_steps_is_a_type_error(tmp_path: Path):
     lines = PROGRAM.splitlines()
     assert {lines[int(number) - 1].split(" =")[0] for number in told} == {"wrong", "also_wrong"}, done.stdout
     assert f"Found {len(told)} errors" in done.stdout
-
-
-def test_fusion_by_hand():
-    fused = rank_fusion([hits("a", "b", "c", by="x"), hits("b", "d", by="y")])
-    assert [hit.piece.id for hit in fused.items] == ["b", "a", "d", "c"]
-    assert fused.items[0].score == pytest.approx(1 / 62 + 1 / 61)
-    assert [found.by for found in fused.items[0].found] == ["x", "y"]
 
 
 ID_LISTS = st.lists(st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8), min_size=1, max_size=5)
@@ -130,8 +115,3 @@ def test_fuse_runs_side_by_side():
 def test_equal_scores_are_ordered_by_id_and_a_piece_stands_once():
     found = ranked(Query("q"), [Hit(piece("b"), 1.0), Hit(piece("a"), 1.0), Hit(piece("b"), 2.0)])
     assert [(hit.piece.id, hit.score) for hit in found.items] == [("b", 2.0), ("a", 1.0)]
-
-
-def test_fuse_of_nothing_is_refused():
-    with pytest.raises(UsageError):
-        fuse()

@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 from ragways.corpus.files import code
-from ragways.corpus.load import LOADERS
 from tests.corpus.code_samples import CODE
 from tests.corpus.layout import read_text, survives
 
 LANGUAGES = [(suffix, name) for name, (suffixes, _) in CODE.items() for suffix in suffixes]
-
-
-def test_the_table_of_loaders_has_every_suffix():
-    assert set(LOADERS["code"].suffixes) == set(code._SUFFIXES) == {suffix for suffix, _ in LANGUAGES}
 
 
 @pytest.mark.parametrize(("suffix", "name"), LANGUAGES)

@@ -94,13 +94,6 @@ def test_html_details(tmp_path: Path):
     assert document.metadata["encoding"] == "latin-1"
 
 
-def test_pdf(tmp_path: Path):
-    document = read_text(tmp_path, "a.pdf", samples.pdf())
-    assert document.text == (
-        "A quiet place near spring tides is the Old Harbour.\n\nThe second paragraph stands further down."
-    )
-
-
 def test_pdf_without_text_and_with_a_password(tmp_path: Path):
     with pytest.raises(LoadError, match=r"a\.pdf has no text layer"):
         read_text(tmp_path, "a.pdf", samples.pdf(()))
@@ -163,14 +156,6 @@ def test_a_broken_line_costs_itself(tmp_path: Path):
     with pytest.raises(LoadError, match=r"no valid JSON in line 2 .* and in 1 more; its other records were read"):
         read(path)
     assert [document.text for document in _until_error(path)] == ["one", "two", "three"]
-
-
-def test_a_file_of_broken_lines_is_no_file_of_records(tmp_path: Path):
-    path = tmp_path / "r.jsonl"
-    path.write_text('{"text": "one"}\n' + "broken\n" * 500 + '{"text": "two"}\n')
-    assert [document.text for document in _until_error(path)] == ["one"]
-    path.write_text('broken\n{"text": "two"}\n')
-    assert not _until_error(path)
 
 
 def _until_error(path: Path) -> list[Document]:

@@ -13,7 +13,7 @@ from ragways.corpus.files import sheets
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 from tests.corpus.layout import anchors, read, read_text
-from tests.corpus.samples import SAMPLES, write
+from tests.corpus.samples import write
 
 
 def headings(document: Document) -> list[tuple[str, int]]:
@@ -163,7 +163,3 @@ def test_notebook(tmp_path: Path):
     assert headings(document) == [("Second", 1), ("History", 2)]
     assert anchors(document) == [("quay", "quay")]
     assert (place_of(document, "x = 5")[0], place_of(document, "More")[0]) == (2, 3)
-
-
-def test_samples_are_the_same_each_time():
-    assert SAMPLES[".ipynb"]() == SAMPLES[".ipynb"]()

@@ -83,11 +83,6 @@ def test_titles(tmp_path: Path, title: str, body: str, found: str):
     assert read_text(tmp_path, "a.html", f"<title>{title}</title>{body}<p>Granite.</p>").title == found
 
 
-def test_what_holds_the_title_is_kept_whatever_it_is_called(tmp_path: Path):
-    page = f"<div class='has-sidebar'><div class='navigation'><h1>Quay</h1><p>{PARAGRAPH}</p></div></div>"
-    assert read_text(tmp_path, "a.html", page).text == PARAGRAPH.strip()
-
-
 def test_a_footnote_and_a_form_around_the_page_are_content(tmp_path: Path):
     page = f"<form><p>{PARAGRAPH}</p><aside class='footnote'>Measured in 1901.</aside></form>"
     assert read_text(tmp_path, "a.html", page).text == f"{PARAGRAPH.strip()}\n\nMeasured in 1901."

@@ -60,11 +60,6 @@ def test_markdown_says_the_line_of_the_file(tmp_path: Path):
         assert stretch.split(" ")[0] in MARKDOWN.split("\n")[line - 1]
 
 
-def test_text_says_the_line(tmp_path: Path):
-    assert lines(read_text(tmp_path, "a.txt", "one\r\n\r\n\r\ntwo\r\nthree")) == {"one": 1, "two": 4, "three": 5}
-    assert lines(read_text(tmp_path, "b.txt", "alone")) == {"alone": 1}
-
-
 def test_a_record_says_its_line_where_it_has_one(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one"}\n\n' + json.dumps({"text": "two\n\nthree"}))

@@ -167,9 +167,3 @@ def test_marks_without_end_are_quick(tmp_path: Path, unit: str):
     started = time.process_time()
     survives(path)
     assert time.process_time() - started < 30, "it takes 2 s where nothing else runs"
-
-
-def test_deep_indents_keep_their_text(tmp_path: Path):
-    text = "\n".join(" " * depth + f"* item{depth}" for depth in range(300))
-    document = read_text(tmp_path, "a.rst", text)
-    assert all(f"item{depth}" in document.text for depth in range(300))

@@ -120,14 +120,6 @@ def test_damaged_rows_are_an_error_whose_cure_cures(index: Path, docs: Path, dam
     assert check(index).fit
 
 
-def test_a_run_that_reads_a_damaged_text_again_ends_in_one_line(index: Path, docs: Path):
-    flip(index / "index.sqlite", (index / "index.sqlite").read_bytes().index(b"the Harbour Light"))
-    shutil.rmtree(index / "views")
-    with pytest.raises(StoreDamaged, match="--rebuild") as damaged:
-        run(index, docs)
-    assert "\n" not in str(damaged.value)
-
-
 def test_a_torn_log_of_a_run_that_was_cut_off_leaves_the_last_whole_commit(index: Path, tmp_path: Path):
     """Power fails while a batch is written: the log ends in the middle of it."""
     with closing(Store.write(index)) as store:

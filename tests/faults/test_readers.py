@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -105,13 +104,6 @@ def test_views_that_a_reader_has_open_stay_until_it_lets_go(index: Path, docs: P
     assert len(list((index / "views").iterdir())) == 1
 
 
-def test_a_removed_document_cannot_be_found_though_a_reader_is_open(index: Path):
-    with closing(Index.open(index)):
-        asyncio.run(remove(index, ["Crew"]))
-        assert "Elowen" not in str(answers(index, "Who was the quartermaster?", only=("words", "naive")))
-    assert check(index).fit
-
-
 def test_a_corpus_that_is_open_and_idle_delays_nothing(index: Path, corpus: Corpus):
     assert "Elowen" in corpus.ask("Who was the quartermaster?", "words").answer.text
     summary = asyncio.run(remove(index, ["Crew"], erase=True))
@@ -154,15 +146,6 @@ def test_a_layer_that_is_added_later_can_be_used(index: Path, docs: Path, corpus
     run(index, docs, BOTH | {"graph"})
     assert "graph" in corpus.layers
     assert corpus.ask(QUESTION, "kg").answer.evidence.items
-
-
-def test_threads_may_ask_while_the_index_changes(index: Path, docs: Path, corpus: Corpus):
-    with ThreadPoolExecutor(12) as threads:
-        asked = [threads.submit(corpus.ask, QUESTION, "hybrid-words") for _ in range(60)]
-        for n in range(3):
-            run(index, write(docs, {f"{n}.md": f"# Other {n}\n\nNothing of the kind.\n"}))
-            asyncio.run(remove(index, [f"Other {n}"]))
-        assert all("Anna Brack" in each.result().answer.text for each in asked)
 
 
 def test_an_mcp_server_follows_too(index: Path, docs: Path, settings: Settings):

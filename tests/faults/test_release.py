@@ -125,16 +125,6 @@ def metadata() -> Any:
     return ProjectMetadata(str(ROOT), PluginManager())
 
 
-def test_the_index_is_told_what_it_is(metadata: Any):
-    core = metadata.core
-    assert core.license_expression == "Apache-2.0"
-    assert {"LICENSE", "src/ragways/models/weights/NOTICE"} <= set(core.license_files)
-    assert core.authors
-    assert core.keywords
-    assert core.classifiers
-    assert not any("License ::" in each for each in core.classifiers), "the licence is an expression"
-
-
 def test_no_link_of_the_description_leads_nowhere(metadata: Any):
     """The index shows the README without the repository around it."""
     from markdown_it import MarkdownIt

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.core.errors import EmbedderChanged, StoreFailed, UsageError, WrongVersion
+from ragways.core.errors import EmbedderChanged, UsageError, WrongVersion
 from ragways.core.trace import Budget, spending
 from ragways.corpus.source import LoadOptions
 from ragways.corpus.structure import PRESETS
@@ -63,15 +63,6 @@ def test_a_folder_becomes_an_index_and_a_second_run_costs_nothing(index: Path, c
     assert published(index) == views
 
 
-def test_a_touched_file_with_the_same_text_embeds_nothing(index: Path, corpus: Path):
-    embedder = WordHashes()
-    run(index, [corpus], embedder=embedder)
-    embedded = len(embedder.texts)
-    os.utime(corpus / "storm.txt", (1, 1))
-    assert run(index, [corpus], embedder=embedder).unchanged == 4
-    assert len(embedder.texts) == embedded
-
-
 def test_a_changed_file_embeds_only_what_changed(tmp_path: Path, index: Path, corpus: Path):
     embedder = WordHashes()
     run(index, [corpus], embedder=embedder)
@@ -83,13 +74,6 @@ def test_a_changed_file_embeds_only_what_changed(tmp_path: Path, index: Path, co
     (corpus / "market.md").write_text(TEXTS["market.md"])
     run(index, [corpus], embedder=embedder)
     assert contents(index) == fresh(tmp_path, corpus)
-
-
-def test_the_order_of_adding_does_not_matter(tmp_path: Path, corpus: Path):
-    for order, names in (("forth", NAMES), ("back", NAMES[::-1])):
-        for name in names:
-            run(tmp_path / order, [corpus / name])
-    assert contents(tmp_path / "forth") == contents(tmp_path / "back")
 
 
 def test_batches_are_committed_and_published_while_a_long_run_goes_on(
@@ -116,14 +100,6 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
     assert max(generations) <= 2, "a draft, and what it takes the place of"
 
 
-def test_an_empty_folder_is_an_empty_index(index: Path, tmp_path: Path):
-    (tmp_path / "empty").mkdir()
-    assert run(index, [tmp_path / "empty"]).added == 0
-    with closing(Index.open(index)) as opened:
-        assert opened.words.search("anything", 5) == []
-        assert len(opened.vectors) == 0
-
-
 def test_an_index_inside_the_corpus_is_not_read(corpus: Path):
     for _ in range(2):
         summary = run(corpus / "index", [corpus])
@@ -132,13 +108,6 @@ def test_an_index_inside_the_corpus_is_not_read(corpus: Path):
 
 
 # Removing
-
-
-def test_a_file_that_vanished_goes_from_the_index(tmp_path: Path, index: Path, corpus: Path):
-    run(index, [corpus])
-    (corpus / "ship.txt").unlink()
-    assert run(index, [corpus]).removed == 1
-    assert contents(index) == fresh(tmp_path, corpus)
 
 
 def test_remove_by_title_key_or_id(index: Path, corpus: Path):
@@ -172,16 +141,6 @@ def test_replies_are_forgotten_when_a_document_goes_or_changes_and_vectors_stay(
     embedder = WordHashes()
     run(index, [corpus], embedder=embedder)
     assert embedder.texts == []
-
-
-def test_a_removed_record_comes_back_as_a_removed_file_does(tmp_path: Path, index: Path):
-    lines = [{"title": "One", "text": "A light."}, {"title": "Two", "text": "A storm."}]
-    for name, text in (("rows.json", json.dumps(lines)), ("rows.jsonl", "\n".join(map(json.dumps, lines)))):
-        (tmp_path / name).write_text(text)
-        run(index, [tmp_path / name])
-        asyncio.run(remove(index, [f"{name}#Two"]))
-        again = run(index, [tmp_path / name])
-        assert (again.added, again.unchanged) == (1, 1)
 
 
 # Files that break, and files of many records
@@ -320,13 +279,6 @@ def test_a_layer_is_told_which_documents_came_and_went(index: Path, corpus: Path
     assert read_notes(index) == ["Fish", "Monday", "No", "The"]
 
 
-def test_each_document_is_extracted_once(index: Path, corpus: Path, notes: Notes):
-    for _ in range(2):
-        run(index, [corpus], layers=WITH_NOTES)
-    assert len(notes.extracted) == len(set(notes.extracted)) == 4
-    assert len(notes.folds) == 1
-
-
 def test_other_settings_extract_or_fold_anew_what_they_concern(index: Path, corpus: Path, notes: Notes):
     run(index, [corpus], layers=WITH_NOTES)
     run(index, [corpus], layers=WITH_NOTES, settings={"notes": {"upper": True}})
@@ -420,22 +372,6 @@ def test_an_index_of_another_version_is_built_anew_with_a_warning(tmp_path: Path
     assert "built anew" in summary.warning
     assert embedder.texts == [], "what was embedded is embedded still"
     assert contents(index) == fresh(tmp_path, corpus)
-
-
-def test_a_damaged_work_cache_is_cured_by_rebuild(tmp_path: Path, index: Path, corpus: Path):
-    run(index, [corpus])
-    (index / "work_cache.sqlite").write_bytes(b"junk" * 5000)
-    with pytest.raises(StoreFailed):
-        run(index, [corpus])
-    run(index, [corpus], {"rebuild": True})
-    assert contents(index) == fresh(tmp_path, corpus)
-
-
-def test_rebuild_starts_anew_and_forgets_the_rest(tmp_path: Path, index: Path, corpus: Path):
-    run(index, [corpus])
-    other = write(tmp_path / "other", {"gull.txt": "A gull over the harbour."})
-    run(index, [other], {"rebuild": True})
-    assert contents(index) == fresh(tmp_path, other)
 
 
 def test_readers_have_the_old_index_until_a_rebuild_is_whole(index: Path, corpus: Path):

@@ -154,15 +154,6 @@ def test_a_large_corpus_is_sampled_and_says_so():
     assert semantic(points, limit=2000, seed=8) != got
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3])
-def test_a_handful_of_chunks_has_no_figures_rather_than_wrong_ones(count: int):
-    got = semantic(np.eye(4, dtype=np.float32)[:count])
-    assert got.chunks == count
-    assert got.intrinsic_dimension is None
-    assert got.hubness is None
-    assert (got.centroid_distance is None) == (count == 0)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write(
@@ -247,13 +238,6 @@ def test_a_graph_tells_which_documents_others_name(tmp_path: Path):
     index.close()
 
 
-def test_an_index_of_nothing_has_no_shares(tmp_path: Path):
-    index = built_of(tmp_path, {"empty.md": ""}, "words")
-    texts = textual(index)
-    assert (texts.passages, texts.mean_tokens, texts.duplicate_share) == (0, None, None)
-    index.close()
-
-
 def test_saved_figures_are_taken_while_they_are_of_this_generation(folder: Path):
     index = built(folder, "vectors", "words", "graph")
     assert known_diagnosis(index) == diagnose(index, quick=True)
@@ -322,18 +306,6 @@ def test_figures_are_measured_anew_where_the_graph_is_made_otherwise(tmp_path: P
         asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], made))
         with closing(Index.open(tmp_path / "index")) as index:
             assert stored(index) == diagnose(index, quick=True)
-
-
-def test_quick_figures_do_not_depend_on_whether_all_were_measured(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.diagnosis.FEW_POINTS", 1)
-    index = built(folder, "vectors")
-    whole, quick = diagnose(index, seed=5), diagnose(index, quick=True)
-    assert whole.meaning is not None
-    assert whole.meaning.neighbours_of.size == 2
-    assert whole.quick_meaning == quick.meaning
-    assert quick.meaning is not None
-    assert quick.meaning.neighbours_of.size == 1
-    index.close()
 
 
 def test_under_a_filter_the_structure_is_not_measured(folder: Path):

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import StoreDamaged
-from ragways.layers.words import WORDS, StoredWords, all_terms, sure_terms, terms
+from ragways.layers.words import WORDS, StoredWords, all_terms, terms
 from ragways.store.store import number_of
 from tests.layers.views import LayerRuns
 from tests.store.rows import number
@@ -120,16 +120,6 @@ def test_a_search_among_some_documents_is_the_search_among_all_without_the_other
     assert part.holding(["w1"]).tolist() == [n for n in words.holding(["w1"]).tolist() if n in chosen]
 
 
-def test_a_filter_that_leaves_little_of_much_finds_it(runs: LayerRuns, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.layers.words._MANY", 10)
-    words = runs.run({f"{n}.txt": f"common word{n}" for n in range(120)} | {"long.txt": "common " + "other " * 30})
-    only = words.only(frozenset({number("long.txt")}))
-    assert [number_of(id) for id, _ in only.search("common", 3)] == [number("long.txt")]
-    assert only.search("common", 3) == words.search("common", 1000)[-1:]
-    most = sorted(number(f"{n}.txt") for n in range(119))
-    assert [number_of(id) for id, _ in words.only(most).search("common", 3)] == most[:3]
-
-
 def test_documents_that_hold_all_words_in_whatever_chunks(runs: LayerRuns):
     long = "harbour light. " + "filler of it goes on and on here. " * 40 + "tide tables."
     words = runs.run({"a.txt": long, "b.txt": "harbour tide", "c.txt": "harbour"})
@@ -209,22 +199,6 @@ def test_a_reader_of_the_generation_before_keeps_it(runs: LayerRuns):
     assert old.search("w1 w5", 20) == before
 
 
-def test_a_document_that_comes_again_is_there_once(runs: LayerRuns):
-    runs.run(drawn(3, 300))
-    words = runs.run({"7.txt": "harbour light"})
-    assert [number_of(id) for id, _ in words.search("harbour", 5)] == [number("7.txt")]
-    with runs.store.batch() as batch:  # as when a layer is extracted again
-        batch.put_facts("words", number("8.txt"), {}, (), "")
-    assert len(runs.run({})) == len(chunks(runs))
-    assert runs.findings() == []
-
-
-def test_an_index_without_documents(runs: LayerRuns):
-    assert runs.run({}).search("word", 3) == []
-    assert runs.run({"a.txt": "word"}).search("word", 3)
-    assert runs.run({"a.txt": ""}).search("word", 3) == []
-
-
 def test_damaged_files_end_in_an_error_with_its_cure(runs: LayerRuns):
     runs.run(drawn(4, 300))
     for path in sorted(runs.view.iterdir()):
@@ -297,7 +271,3 @@ def test_no_word_has_a_blank_in_it():
     text = "".join(map(chr, range(1, 0x3000))) + " ".join(text for each in FOUND.values() for text in each)
     for part in (text[at : at + 400] for at in range(0, len(text), 400)):
         assert " ".join(all_terms(part)).split() == all_terms(part)
-
-
-def test_sure_terms_stand_in_texts_of_any_language():
-    assert set(sure_terms("Die Abhängigkeiten der Tests")) <= set(terms("Die Abhängigkeiten der Tests und das ist es"))

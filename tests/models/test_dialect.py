@@ -93,23 +93,6 @@ def test_a_form_that_is_not_obeyed_is_left_for_the_next_in_this_run_alone(tmp_pa
     assert not (tmp_path / FILE).exists()
 
 
-def test_one_reply_of_prose_is_made_good_by_the_next_form(tmp_path: Path):
-    memory = DialectMemory(tmp_path)
-    with obeys("tool") as server:
-        assert note(server, memory) == (FINE, Dialect()), "what is learnt of the endpoint is what it was"
-    assert forms(server) == ["json_schema", "tool"]
-    assert not (tmp_path / FILE).exists()
-
-
-def test_prose_in_every_form_changes_nothing(caplog):
-    async def six(notes):
-        return [(await notes.next())[0] for _ in range(6)]
-
-    with obeys("none") as server:
-        assert run_notes(server, six) == ["json_schema", "tool", "json_object", "plain", "json_schema", "tool"]
-    assert not caplog.records
-
-
 def test_json_that_was_under_way_meanwhile_ends_the_search(tmp_path: Path, caplog):
     """Of calls side by side one brings prose: the form works all the same, so no looser one is tried."""
 
@@ -158,12 +141,6 @@ def test_what_is_refused_after_prose_is_learnt_without_the_form(tmp_path: Path):
     assert not (tmp_path / FILE).exists()
 
 
-def test_broken_json_is_the_models_fault_and_not_the_forms():
-    with LoopbackServer(lambda body: '{"text": <<broken') as server, pytest.raises(UnusableReply):
-        note(server)
-    assert forms(server) == ["json_schema"] * 3
-
-
 def test_a_tools_arguments_are_the_reply_and_are_streamed():
     pieces: list[str] = []
     with LoopbackServer(lambda body: json.dumps(GOOD), forms=()) as server:
@@ -192,15 +169,6 @@ def test_a_file_of_nonsense_is_no_memory(tmp_path: Path, text: str):
     assert memory.get("http://a/v1", "m") is None
     memory.put("http://a/v1", "m", Dialect())
     assert memory.get("http://a/v1", "m") == Dialect()
-
-
-def test_a_value_that_no_dialect_has_is_not_believed(tmp_path: Path):
-    memory = DialectMemory(tmp_path)
-    memory.put("u", "m", Dialect())
-    kept = json.loads((tmp_path / FILE).read_text())
-    kept["u m"]["limit"] = "messages"
-    (tmp_path / FILE).write_text(json.dumps(kept))
-    assert memory.get("u", "m") is None
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path):

@@ -15,18 +15,10 @@ from ragways.models.endpoint import Endpoint
 from ragways.models.repeats import LONGEST_UNIT, TAIL, cut_to_one_copy, unit_at_end
 from ragways.models.tokens import count_text
 from ragways.testing import Fault, LoopbackServer
-from tests.models.model_fakes import ABOUT, NOTE, WORD, Note, Word
+from tests.models.model_fakes import ABOUT, NOTE, WORD, Heard, Note, Word
 
 BEGINS = "The harbour has a light. "
 UNIT = "It was built by Anna Brack in 1871. "
-
-
-class Heard:
-    def __init__(self) -> None:
-        self.text = ""
-
-    def __call__(self, text: str, *, restart: bool = False) -> None:
-        self.text = text if restart else self.text + text
 
 
 class Server(LoopbackServer):

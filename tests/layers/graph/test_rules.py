@@ -10,13 +10,11 @@ from ragways.core import dates
 from ragways.layers.graph.names import (
     WordCounts,
     coarse,
-    decided,
     fold,
     kind_around,
     kind_of_name,
     letters_of,
     split_title,
-    type_of_box,
     type_of_sentence,
 )
 from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded, predicate_of, row_facts
@@ -104,13 +102,6 @@ def test_acronyms_with_their_long_form() -> None:
         ("WHO", "The World Health Organization"),
         ("GC", "Guild of Chartmakers"),
     ]
-
-
-def test_signs_of_quantities_are_words() -> None:
-    text = "It rose by 4% to $4."
-    names = [name for _, _, name in quantities(text, 0, len(text))]
-    assert names == ["4 percent", "4 dollars"]
-    assert len({fold(name) for name in (*names, "The 4")}) == 3
 
 
 def test_quantities() -> None:
@@ -284,9 +275,3 @@ def test_kinds_by_the_name_itself(name: str, kind: str) -> None:
 def test_kinds_by_the_words_around(text: str, kind: str) -> None:
     start = text.index("NAME")
     assert kind_around(text, start, start + len("NAME")) == kind
-
-
-def test_guesses_that_differ_decide_nothing() -> None:
-    assert decided({"person": 3}) == "person"
-    assert decided({"person": 1, "place": 1}) == decided({}) == ""
-    assert type_of_box([], [(0, 1, "", (("Born", "1890"), ("Spouse", "X")))]) == "person"
