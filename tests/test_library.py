@@ -18,7 +18,6 @@ from ragways.core.types import Answer, Evidence, Hits, Query
 from ragways.evaluation.metric import Metric
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings, read_settings
-from ragways.testing import Fault, LoopbackServer
 from tests.fakes import write
 
 QUESTION = "Who built the harbour light?"
@@ -189,19 +188,6 @@ def test_a_stream_gives_the_answer_in_pieces_and_then_the_whole(settings: Settin
         assert corpus.ask(QUESTION, "words").answer.text
 
 
-def test_a_models_answer_comes_in_pieces_and_one_that_breaks_off_begins_anew(settings: Settings, index: Path):
-    right = "Anna Brack built it, as the harbour book says. [1]"
-    with LoopbackServer(reply=lambda _: right, faults=[Fault("cut", requests=1)]) as server:
-        model = settings.model.model_copy(update={"base_url": server.base_url, "name": "loopback"})
-        chosen = settings.model_copy(update={"model": model})
-        with ragways.open(settings=chosen, embedder=Letters()) as corpus:
-            stream = corpus.stream(QUESTION, "words")
-            pieces = list(stream)
-    assert stream.text == stream.result.answer.text == right
-    assert len(pieces) > 2, "both tries were read as they were written"
-    assert len("".join(pieces)) > len(right), "what was given cannot be taken back; `text` is what counts"
-
-
 def test_compare_sets_answers_side_by_side_and_one_failure_hides_nothing(settings: Settings, index: Path):
     with ragways.open(settings=settings, embedder=Letters()) as corpus:
         both = corpus.compare(QUESTION, ["words", "naive", "kg"])
@@ -241,16 +227,6 @@ def test_text_of_documents_is_escaped_in_notebooks(settings: Settings, tmp_path:
         assert "<img" in result.answer.evidence.items[0].piece.text
         for shown in (result, result.answer, result.answer.evidence.hits, corpus.compare(QUESTION, ["words"])):
             assert "<img" not in shown._repr_html_()
-
-
-def test_a_neighbourhood_is_a_picture(settings: Settings, docs: Path):
-    ragways.build(docs, settings=settings, embedder=Letters(), layers=["vectors", "graph"])
-    with ragways.open(settings=settings, embedder=Letters()) as corpus:
-        around = corpus.neighbourhood("Anna Brack")
-        assert "Anna Brack" in repr(around)
-        assert "<iframe" in around._repr_html_()
-        with pytest.raises(UsageError, match="Anna Brak"):
-            corpus.neighbourhood("Anna Brak")
 
 
 def test_an_evaluation_has_tables_comparisons_a_report_and_frames(settings: Settings, index: Path, tmp_path: Path):

@@ -77,7 +77,7 @@ def test_markdown_beyond_its_limits_is_taken_as_it_stands(tmp_path: Path):
     document = read_text(tmp_path, "a.md", f"# T\n\n{paragraph}\n\n[c](d.md)")
     assert document.text.startswith("[a](b.md) [a](b.md)")
     assert anchors(document) == [("c", "d")]
-    document = read_text(tmp_path, "b.md", "# T\n\n" + "some words\n\n" * 200_000)
+    document = read_text(tmp_path, "b.md", "# T\n\n" + f"{'some words ' * 60}\n\n" * 3_500)
     assert document.text.startswith("# T\n\nsome words")
 
 
@@ -136,18 +136,6 @@ def test_shapes_of_records(tmp_path: Path, value: object, found: dict[str, str])
     path = tmp_path / "r.json"
     path.write_text(json.dumps(value))
     assert {document.key.removeprefix("r.json#"): document.text for document in read(path)} == found
-
-
-def test_lines_of_json_may_be_called_json(tmp_path: Path):
-    lines = '{"id": 4, "title": "Tollen", "context": "A light."}\n{"id": 5, "title": "Harl", "context": "A town."}\n'
-    path = tmp_path / "Corpus.json"
-    path.write_text(lines)
-    assert [(one.key, one.title, one.text) for one in read(path)] == [
-        ("Corpus.json#4", "Tollen", "A light."), ("Corpus.json#5", "Harl", "A town."),
-    ]  # fmt: skip
-    path.write_text(lines[:-20])
-    with pytest.raises(LoadError, match="no valid JSON in line 2"):
-        read(path)
 
 
 def test_a_broken_line_costs_itself(tmp_path: Path):

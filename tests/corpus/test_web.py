@@ -172,14 +172,6 @@ def test_a_line_of_robots_that_cannot_be_read_costs_itself_alone(site: Site, tmp
     ]
 
 
-def test_a_name_that_no_host_can_have():
-    """The resolver of the system raises UnicodeError, as here."""
-    client = PublicClient(resolve=lambda host, _: [host.encode("idna").decode()])
-    with pytest.raises(LoadError, match="cannot be found"):
-        client.get(f"http://{'a' * 70}.example/", 100)
-    client.close()
-
-
 def test_bounds_of_a_page(site: Site, tmp_path: Path):
     site.put("/", b"x" * 5_000)
     assert "is larger than 1,000 bytes" in fetch(site, tmp_path, "/", max_bytes=1_000).failed[0].reason

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.core.errors import EmbedderChanged, UsageError, WrongVersion
+from ragways.core.errors import EmbedderChanged, StoreFailed, UsageError, WrongVersion
 from ragways.core.trace import Budget, spending
 from ragways.corpus.source import LoadOptions
 from ragways.corpus.structure import PRESETS
@@ -68,6 +68,7 @@ def test_a_changed_file_embeds_only_what_changed(tmp_path: Path, index: Path, co
     run(index, [corpus], embedder=embedder)
     before = len(embedder.texts)
     (corpus / "market.md").write_text(TEXTS["market.md"].replace("Monday", "Tuesday"))
+    os.utime(corpus / "storm.txt", (1, 1))  # a file that was only touched is no change
     summary = run(index, [corpus], embedder=embedder)
     assert (summary.changed, summary.unchanged) == (1, 3)
     assert embedder.texts[before:] == ["Market: Days\nTuesday and Friday."]
@@ -187,34 +188,10 @@ def test_a_file_that_is_left_out_now_is_kept_and_reported(index: Path, corpus: P
     assert len(rows(index)["documents"]) == 4
 
 
-def test_of_a_file_of_lines_only_those_that_changed_are_parsed(
-    tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
-):
-    lines = [json.dumps({"title": f"T{n}", "text": f"Tower number {n} has a light."}) for n in range(50)]
-    file = write(tmp_path, {"x.jsonl": "\n".join(lines)}) / "x.jsonl"
-    run(index, [file])
-    lines[20] = lines[20].replace("light", "bell")
-    lines.append('{"title": "T50", "text": "A tower at the end."}')
-    file.write_text("\n".join(lines))
-    parsed: list[str] = []
-    with monkeypatch.context() as patch:
-        real = json.loads
-
-        def parse(text: str) -> object:
-            parsed.append(text.strip())
-            return real(text)
-
-        patch.setattr("ragways.corpus.files.records.json.loads", parse)
-        summary = run(index, [file])
-    assert (summary.added, summary.changed, summary.unchanged) == (1, 1, 49)
-    assert [text for text in parsed if text.startswith('{"title"')] == [lines[20], lines[50]]
-    assert contents(index) == fresh(tmp_path, file)
-
-
 _LINE = st.tuples(st.sampled_from(["", "A", "B", "C"]), st.sampled_from(["", "light", "storm", "ship"]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(st.lists(_LINE, max_size=7), min_size=2, max_size=4))
 def test_lines_that_are_skipped_have_the_names_that_a_fresh_index_gives_them(tmp_path_factory, versions):
     home = tmp_path_factory.mktemp("lines")
@@ -239,25 +216,7 @@ def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path, index: Path):
         run(tmp_path / "other", [one, two])
 
 
-def test_a_file_below_two_named_folders_is_there_once(tmp_path: Path, index: Path):
-    folder = write(tmp_path / "corpus", {"news/a.txt": "A storm.", "b.txt": "A light."})
-    run(index, [folder])
-    again = run(index, [folder / "news", folder / "b.txt"])
-    assert (again.added, again.unchanged) == (0, 2)
-    assert len(rows(index)["documents"]) == 2
-
-
 # Layers
-
-
-def test_layers_can_be_added_later(tmp_path: Path, index: Path, corpus: Path):
-    embedder = WordHashes()
-    run(index, [corpus], embedder=embedder, layers=frozenset({"words"}))
-    assert not embedder.texts
-    run(index, [corpus], embedder=embedder)
-    assert contents(index) == fresh(tmp_path, corpus)
-    assert run(index, [corpus], layers=frozenset({"words"})).embedded == 0
-    assert contents(index) == contents(tmp_path / "fresh"), "a layer stays until the index is built anew"
 
 
 def test_a_layer_is_told_which_documents_came_and_went(index: Path, corpus: Path, notes: Notes):
@@ -306,37 +265,26 @@ def test_what_failed_is_tried_again_on_the_next_run(index: Path, corpus: Path, n
 
 
 def test_a_budget_stops_before_it_is_passed_and_stores_what_is_done(tmp_path: Path, index: Path):
-    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(600)})
+    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(200)})
     embedder = Paying()
-    with spending(Budget(usd=450)) as meter:
+    with spending(Budget(usd=150)) as meter:
         summary = run(index, [corpus], embedder=embedder)
     assert summary.stopped
-    assert summary.usage.usd == meter.spent.usd <= 450
+    assert summary.usage.usd == meter.spent.usd <= 150
     held = contents(index)
     assert len(held["documents"]) == len(held["vectors"]) == summary.added > 0  # type: ignore[arg-type]
     assert run(index, [corpus], embedder=embedder).stopped == ""
-    assert len(embedder.texts) == len(set(embedder.texts)) == 600
+    assert len(embedder.texts) == len(set(embedder.texts)) == 200
     assert contents(index) == fresh(tmp_path, corpus)
 
 
-def test_a_budget_that_ends_in_a_new_layer_is_gone_on_with(index: Path, corpus: Path, notes: Notes):
-    run(index, [corpus], layers=frozenset({"words"}))
-    Notes.costs = True
-    for _ in range(3):
-        with spending(Budget(usd=2)):
-            last = run(index, [corpus], layers=WITH_NOTES)
-    assert not last.stopped
-    assert last.usage.usd == 1
-    assert len(read_notes(index)) == 5
-
-
 def test_a_file_that_a_budget_left_half_read_goes_as_a_whole(tmp_path: Path, index: Path):
-    lines = "".join(json.dumps({"title": f"T{n}", "text": f"Tower number {n} has a light."}) + "\n" for n in range(900))
+    lines = "".join(json.dumps({"title": f"T{n}", "text": f"Tower number {n} has a light."}) + "\n" for n in range(700))
     corpus = write(tmp_path / "corpus", {"x.jsonl": lines, "o.txt": "Another text."})
-    with spending(Budget(usd=600)):
+    with spending(Budget(usd=520)):
         summary = run(index, [corpus], embedder=Paying())
     assert summary.stopped
-    assert 0 < summary.added < 900
+    assert 0 < summary.added < 700
     (corpus / "x.jsonl").unlink()
     assert run(index, [corpus]).removed > 0
     assert contents(index) == fresh(tmp_path, corpus)
@@ -371,6 +319,15 @@ def test_an_index_of_another_version_is_built_anew_with_a_warning(tmp_path: Path
     summary = run(index, [corpus], embedder=embedder)
     assert "built anew" in summary.warning
     assert embedder.texts == [], "what was embedded is embedded still"
+    assert contents(index) == fresh(tmp_path, corpus)
+
+
+def test_a_damaged_work_cache_is_cured_by_rebuild(tmp_path: Path, index: Path, corpus: Path):
+    run(index, [corpus])
+    (index / "work_cache.sqlite").write_bytes(b"junk" * 5000)
+    with pytest.raises(StoreFailed):
+        run(index, [corpus])
+    run(index, [corpus], {"rebuild": True})
     assert contents(index) == fresh(tmp_path, corpus)
 
 

@@ -64,19 +64,6 @@ def test_an_index_without_layers_is_documents(tmp_path: Path):
         Index.open(tmp_path / "nothing")
 
 
-def test_what_is_written_later_stays_out_of_sight(index: Path):
-    with closing(Index.open(index)) as opened:
-        identity, before = opened.identity, found(opened)
-        write(index.parent / "docs", {"d.txt": "Another storm."})
-        run(index)
-        removed(index, "b")
-        assert found(opened) == before == {"a", "b", "c"}
-        assert opened.identity == identity
-        assert not opened.is_newest()
-    with closing(Index.open(index)) as opened:
-        assert found(opened) == {"a", "c", "d"}
-
-
 def test_documents_that_changed_since_the_views_are_left_out(index: Path):
     """While a run goes on, rows are ahead of the views: a removed document is gone at once, an edited one is not read
     by the places that its text had before.

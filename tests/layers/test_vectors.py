@@ -271,13 +271,6 @@ def test_a_document_without_vectors_is_left_out_until_there_are_some(runs: Layer
     assert runs.findings() == []
 
 
-def test_vectors_that_the_cache_has_lost_are_made_again(runs: LayerRuns):
-    runs.run({"a.txt": "harbour light", "b.txt": "the tide"})
-    runs.cache.keep_only({})
-    vectors = runs.run({}, make=True)
-    assert vectors.search(vector_of("tide"), 2) == expected(runs, vector_of("tide"), 2)
-
-
 def test_vectors_of_another_length_are_refused(runs: LayerRuns):
     runs.run({"a.txt": "harbour light"})
     runs.cache.keep(runs.embedder.name, {content_hash("the tide"): np.ones(7, np.float32)})

@@ -12,7 +12,6 @@ from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,7 +86,7 @@ def assert_plain(runs: LayerRuns, words: StoredWords, k: int = 10) -> None:
 
 
 def test_scores_and_order_are_those_of_bm25(runs: LayerRuns):
-    words = runs.run({**drawn(1, 700), "same.txt": "w1 w1 w9", "other.txt": "w1 w1 w9"})
+    words = runs.run({**drawn(1, 400), "same.txt": "w1 w1 w9", "other.txt": "w1 w1 w9"})
     for k in (1, 10, 40, 1000):
         assert_plain(runs, words, k)
 
@@ -106,7 +105,7 @@ def test_no_question_is_a_query(runs: LayerRuns, question: str):
     assert words.search("harbour", 0) == []
 
 
-@pytest.mark.parametrize("count", [0, 1, 5, 60, 200, 399])
+@pytest.mark.parametrize("count", [0, 1, 60, 399])
 def test_a_search_among_some_documents_is_the_search_among_all_without_the_others(runs: LayerRuns, count: int):
     words = runs.run({**drawn(5, 400), **{f"same{n}.txt": "w1 same" for n in range(100)}})
     chosen = {number(f"{n}.txt") for n in random.Random(count).sample(range(400), count)}
@@ -118,18 +117,6 @@ def test_a_search_among_some_documents_is_the_search_among_all_without_the_other
             assert [id for id, _ in found] == [id for id, _ in everywhere[:k]]
             assert dict(found) == pytest.approx(dict(everywhere[:k]), rel=1e-6)
     assert part.holding(["w1"]).tolist() == [n for n in words.holding(["w1"]).tolist() if n in chosen]
-
-
-def test_documents_that_hold_all_words_in_whatever_chunks(runs: LayerRuns):
-    long = "harbour light. " + "filler of it goes on and on here. " * 40 + "tide tables."
-    words = runs.run({"a.txt": long, "b.txt": "harbour tide", "c.txt": "harbour"})
-    assert len(words) > 3
-    both = sorted([number("a.txt"), number("b.txt")])
-    assert words.holding(["harbour", "tide"]).tolist() == both
-    assert words.holding(["harbour"]).tolist() == sorted([*both, number("c.txt")])
-    assert words.holding([]).tolist() == words.holding(["nowhere"]).tolist() == []
-    assert words.holding(["nowhere", "harbour"]).dtype == np.int64
-    assert words.frequencies(["harbour", "tide", "nowhere"]) == {"harbour": 3, "tide": 2, "nowhere": 0}
 
 
 # Folding
@@ -158,7 +145,7 @@ def test_a_fold_answers_as_made_from_the_same_rows(data: st.DataObject):
 
 
 def test_few_removals_are_marked_and_a_hundredth_has_the_words_made_anew(runs: LayerRuns):
-    texts = drawn(7, 400)
+    texts = drawn(7, 250)
     runs.run(texts)
     total = len(runs.open())
     first = segments(runs)

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from ragways.core.errors import ModelError, ModelRefused, UnusableReply, UsageError
+from ragways.core.errors import ModelRefused, UnusableReply, UsageError
 from ragways.core.trace import Budget, span, spending
 from ragways.models.adapt import as_embedder, as_model
 from ragways.models.call import Call, Message, Tool
@@ -111,17 +111,6 @@ def test_a_name_and_embed_make_an_embedder(kind: type[Vectors]):
     assert embedder.estimate(["x"]).calls == 0
 
 
-def test_a_dimension_that_is_given_is_believed_and_checked():
-    class Given(Vectors):
-        dimension = 4
-
-    own = Given()
-    assert as_embedder(own).dimension == 4
-    assert own.asked == []
-    with pytest.raises(UnusableReply, match=r"shape \(1, 3\), not \(1, 4\)"):
-        asyncio.run(as_embedder(own).embed(["x"]))
-
-
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
@@ -141,20 +130,3 @@ def test_what_are_no_vectors_is_told_in_words(rows: object, told: str):
     with pytest.raises(UnusableReply, match=told) as caught:
         asyncio.run(embedder.embed(["x", "y"]))
     assert "embed(texts)" in caught.value.cure
-
-
-def test_errors_of_an_embedder_are_told_in_words():
-    class Broken(Vectors):
-        def embed(self, texts: list[str]) -> object:
-            raise OSError("no socket")
-
-    with pytest.raises(ModelRefused, match="no socket"):
-        asyncio.run(as_embedder(Broken()).embed(["x"]))
-    with pytest.raises(ModelRefused, match="no socket"):
-        _ = as_embedder(Broken()).dimension
-    with pytest.raises(ModelError, match="none for its tokens"):
-        asyncio.run(as_embedder(Vectors()).tokens(["x"]))
-    with pytest.raises(UsageError, match="no `name`"):
-        as_embedder(object())
-    with pytest.raises(UsageError, match="no method `embed`"):
-        as_embedder(type("Named", (), {"name": "x"})())

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import threading
 import time
 import zlib
 from collections.abc import Callable
@@ -86,26 +85,6 @@ def test_a_file_that_onnxruntime_cannot_run_says_so(folder: Path) -> None:
     assert "upgrade onnxruntime" in refused.value.cure
 
 
-def test_threads_opening_it_at_once_check_each_file_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked: list[str] = []
-    check = encoder.checked_path
-
-    def counted(name: str) -> Path:
-        checked.append(name)
-        return check(name)
-
-    monkeypatch.setattr(encoder, "checked_path", counted)
-    first, second = (Encoder("embedder.onnx", max_tokens=256, threads=2) for _ in range(2))
-    work = [threading.Thread(target=lambda: first.run(first.ids("a pier"))) for _ in range(3)]
-    for thread in work:
-        thread.start()
-    for thread in work:
-        thread.join()
-    assert sorted(checked) == sorted(FILES)
-    second.run(second.ids("another encoder shares them all"))
-    assert sorted(checked) == sorted(FILES)
-
-
 def test_the_longest_come_first_and_a_question_waits_for_few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = Encoder("embedder.onnx", max_tokens=8, threads=1)
     submit, submitted = ThreadPoolExecutor.submit, 0
@@ -128,20 +107,6 @@ def test_the_longest_come_first_and_a_question_waits_for_few_texts(monkeypatch: 
     assert asyncio.run(opened.each(work, texts, len)) == [len(text) for text in texts]
     assert max(waiting) == encoder.AHEAD
     assert order == sorted(order, reverse=True)
-
-
-def test_after_a_failure_the_rest_is_left() -> None:
-    opened, done = Encoder("embedder.onnx", max_tokens=8, threads=1), []
-
-    def work(number: int) -> None:
-        done.append(number)
-        if number == 90:
-            raise ValueError("the tenth")
-
-    with pytest.raises(ValueError, match="the tenth"):
-        asyncio.run(opened.each(work, range(100), lambda number: number))
-    assert done[:10] == list(range(99, 89, -1))
-    assert len(done) < 20
 
 
 def test_the_files_come_with_licence_notice_and_origin() -> None:

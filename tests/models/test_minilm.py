@@ -66,20 +66,6 @@ def test_int8_is_near_the_reference(model: MiniLM, expected: NDArray[np.float64]
     assert scraps.min() > 0.95
 
 
-def test_rows_have_length_one(model: MiniLM) -> None:
-    vectors = embed(model, SENTENCES)
-    assert vectors.shape == (len(SENTENCES), 384)
-    assert vectors.dtype == np.float32
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    for found in tokens(model, SENTENCES):
-        assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_as_many_token_vectors_as_tokens(model: MiniLM) -> None:
-    assert [len(found) for found in tokens(model, SENTENCES)] == model.count(SENTENCES)
-    assert model.count(["two words", ""]) == [2, 0]
-
-
 words = st.sampled_from(
     ["the", "pier", "light", "of", "1874", "built", "who", "sugar", "€", "naïve", "東京", "unbelievable", "."]
 )

@@ -70,15 +70,6 @@ def test_the_table_and_the_setting_know_the_same_providers():
     assert {name for name in VARIABLES if not name.endswith("_KEY")} == {"OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"}
 
 
-def test_explicit_settings_go_before_the_providers(here: Path):
-    settings = chosen(
-        here, RAGWAYS_MODEL__PROVIDER="openai", RAGWAYS_MODEL__NAME="m", RAGWAYS_MODEL__KEY="sk-explicit",
-        RAGWAYS_MODEL__BASE_URL="https://gate.example/v1/", OPENAI_API_KEY=KEY,
-    )  # fmt: skip
-    assert settings.model.base_url == "https://gate.example/v1"
-    assert settings.model.key.get_secret_value() == "sk-explicit"
-
-
 def test_a_nearer_provider_does_not_take_over_anothers_base_url(here: Path):
     Path("ragways.toml").write_text("[model]\nbase_url = 'https://gate.example/v1'\nkey = 'sk-gate'\nname = 'm'\n")
     settings = chosen(here, RAGWAYS_MODEL__PROVIDER="ollama")
@@ -144,16 +135,6 @@ def test_sampling_and_reasoning_are_sent_and_learnt(here: Path):
     )
     assert (body["top_p"], body["reasoning_effort"]) == (0.9, "low")
     assert body["max_tokens"] == usual["max_tokens"] + 4000
-
-
-@pytest.mark.parametrize("name", ["top_p", "reasoning_effort"])
-def test_a_parameter_that_is_refused_is_left_out(here: Path, name: str):
-    with LoopbackServer(lambda _: json.dumps(GOOD), refuses=[name]) as server:
-        more = {f"RAGWAYS_MODEL__{name.upper()}": "0.5"}
-        settings = chosen(here, RAGWAYS_MODEL__BASE_URL=server.base_url, RAGWAYS_MODEL__NAME="m", **more)
-        note(settings)
-        note(settings)
-    assert [name in seen.body for seen in server.requests] == [True, False, False]
 
 
 def test_prefixes_tell_questions_from_passages_and_name_the_embedder(here: Path):

@@ -81,21 +81,6 @@ def test_json_that_is_read_as_far_as_it_goes_is_not_asked_for_again():
     assert server.count == 1
 
 
-def test_other_json_is_asked_for_again_with_the_reason():
-    replies = iter([BEGINS + UNIT * 1000, json.dumps({"text": "fine"})])
-    with LoopbackServer(lambda _: next(replies)) as server:
-        outcome, _ = done(server, task=NOTE, given=ABOUT, heard=Heard())
-    assert (outcome.value, outcome.repeats) == (Note("fine"), False)
-    assert "again and again" in str(server.requests[1].body["messages"])
-
-
-@pytest.mark.parametrize("text", ["- " * 2000, "1. 2. " * 1000, " ".join(f"the line {n}" for n in range(1000))])
-def test_text_that_is_no_loop_comes_whole(text):
-    with LoopbackServer(lambda _: f"{text}ends.") as server:
-        outcome, _ = done(server)
-    assert (outcome.value, outcome.repeats) == (f"{text}ends.", False)
-
-
 @pytest.mark.parametrize(
     ("text", "unit"),
     [

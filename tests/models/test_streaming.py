@@ -111,19 +111,6 @@ def test_an_unusable_reply_is_asked_again_and_the_text_begins_anew():
     assert heard.pieces == [("I cannot.", True), (json.dumps(GOOD), True)], "a model without streams speaks at once"
 
 
-def test_two_who_ask_the_same_share_one_stream():
-    first, second = Heard(), Heard()
-
-    async def main():
-        async with ModelClient(Endpoint(server.base_url, None, "loopback")) as client:
-            return await asyncio.gather(client.do(NOTE, ABOUT, on_text=first), client.do(NOTE, ABOUT, on_text=second))
-
-    with LoopbackServer(lambda _: TEXT) as server:
-        asyncio.run(main())
-    assert server.count == 1
-    assert first.text == second.text == TEXT
-
-
 def stream(server: LoopbackServer, heard: OnText) -> Reply:
     async def main() -> Reply:
         endpoint = Endpoint(server.base_url, None, "loopback")
@@ -141,11 +128,3 @@ def test_tool_calls_come_through_a_stream():
         reply = stream(server, Heard())
     assert [(c.id, c.name, c.arguments) for c in reply.tool_calls] == [("c1", "search", '{"query": "tide"}')]
     assert reply.finish == "tool_calls"
-
-
-def test_a_stream_says_why_it_ended():
-    choice = {"message": {"content": "half a"}, "finish_reason": "length"}
-    with LoopbackServer(lambda _: {"choices": [choice]}) as server:
-        reply = stream(server, Heard())
-    assert reply.cut
-    assert reply.text == "half a"

@@ -10,7 +10,7 @@ from ragways.core.trace import Usage, span
 from ragways.models.call import MemoryCache, Reply
 from ragways.models.client import ModelClient
 from ragways.models.reply import is_strict, schema_of
-from ragways.models.task import Outcome, Task
+from ragways.models.task import Outcome
 from ragways.testing.scripted import ScriptedModel
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, About, Note, Word
 
@@ -152,20 +152,6 @@ def test_free_text():
     found, model, _ = do(WORD, ["", "<think>hm</think> yes\n"], given=Word("yes"))
     assert found == "yes"
     assert model.calls[0].schema is None
-
-
-def test_render_makes_the_prompts_variables():
-    @dataclass(frozen=True)
-    class Pieces:
-        topic: str
-        pieces: list[str]
-
-    def render(given: Pieces) -> dict[str, object]:
-        return {"topic": given.topic, "source": "\n".join(given.pieces)}
-
-    task = Task("note", prompt=NOTE.prompt, reply=Note, render=render)
-    _, model, _ = do(task, [GOOD], given=Pieces("x", ["one", "two"]))
-    assert "one\ntwo" in model.calls[0].messages[-1].content
 
 
 def test_without_a_model_the_rule_does_it():

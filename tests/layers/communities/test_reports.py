@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,25 +58,6 @@ def test_a_report_by_rules_names_the_central_and_quotes_what_joins_them(index: M
             assert set(finding.entities) <= set(read.members(community.id))
 
 
-def test_the_reader_finds_communities_by_entity_and_by_vector(index: MadeIndex) -> None:
-    index.put(ALL)
-    index.fold()
-    read = index.open()
-    for community in read.of_level(0):
-        assert all([c.id for c in read.of_entity(member)] == [community.id] for member in read.members(community.id))
-        report = read.report(community.id)
-        assert report is not None
-        ((nearest, cosine),) = read.nearest(asyncio.run(index.embedder.embed([report.embedded]))[0], 1)
-        assert nearest == community.id
-        assert cosine == pytest.approx(1.0, abs=1e-3)
-        assert read.communities([community.id, "community:none"]) == {community.id: community}
-    for none in ("entity:nobody", "entity:0000000000000000", "community:0000000000000000"):
-        assert read.of_entity(none) == []
-    assert read.report("community:none") is None
-    assert (read.members("community:none"), read.children("community:none")) == ([], [])
-    assert read.counts() == {"rules": 3}
-
-
 def test_a_model_writes_reports_once_and_anew_only_where_something_changed(paid: MadeIndex) -> None:
     model = Reporter()
     paid.put({**HARBOUR, **ORCHARD})
@@ -121,19 +101,6 @@ def test_a_report_stays_while_nine_tenths_of_its_members_do(paid: MadeIndex) -> 
     paid.put({f"more{n}": f"Hub Centre met Late Comer{chr(97 + n)}." for n in range(6, 12)})
     paid.fold(model)
     assert len(model.calls) > calls, "half as many members more"
-
-
-def test_what_a_model_writes_is_stored_with_the_entities_it_rests_on(paid: MadeIndex) -> None:
-    paid.put(ORCHARD)
-    paid.fold(Reporter())
-    read = paid.open()
-    [community] = read.of_level(0)
-    assert (community.title, community.way, community.rank) == ("About Maud Venn", "model", 7.0)
-    report = read.report(community.id)
-    assert report is not None
-    assert [finding.text for finding in report.findings] == ["Maud Venn matters most.", "Maud Venn matters."]
-    assert len(report.findings[1].entities) == 1, "a name that is no member is left out"
-    assert set(report.findings[0].entities) <= set(read.members(community.id))
 
 
 def test_an_unusable_reply_is_recorded_and_tried_again(paid: MadeIndex) -> None:

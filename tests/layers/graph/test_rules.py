@@ -9,15 +9,11 @@ import pytest
 from ragways.core import dates
 from ragways.layers.graph.names import (
     WordCounts,
-    coarse,
     fold,
     kind_around,
     kind_of_name,
-    letters_of,
-    split_title,
-    type_of_sentence,
 )
-from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded, predicate_of, row_facts
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded, row_facts
 from ragways.layers.graph.sentences import (
     NameMention,
     Topic,
@@ -26,7 +22,6 @@ from ragways.layers.graph.sentences import (
     quantities,
     quoted_names,
     statements,
-    uncased,
 )
 from ragways.layers.known_names import TitleTree
 
@@ -126,19 +121,6 @@ def test_quantities() -> None:
 )
 def test_names_that_are_one(one: str, other: str) -> None:
     assert fold(one) == fold(other)
-
-
-def test_small_things() -> None:
-    assert split_title("Grey Petrel (ship)") == ("Grey Petrel", "ship")
-    assert split_title("(What)") == ("(What)", "")
-    assert letters_of("World Health Organization") == "WHO"
-    assert type_of_sentence("Morris Harvey (1877) was a British actor and writer.") == "actor"
-    assert coarse("film director") == "person"
-    assert coarse("") == coarse("whatsit") == ""
-    assert predicate_of("Was born in") == "was_born_in"
-    assert predicate_of("...") == "related_to"
-    assert uncased("海は広いな大きいな")
-    assert not uncased("The sea 海")
 
 
 def test_titles_are_found_longest_first_and_as_they_are_written() -> None:

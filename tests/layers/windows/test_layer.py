@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import BudgetExceeded
-from ragways.core.trace import Budget, Usage, spending
+from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.layers.layer import Sample
 from ragways.layers.settings import WindowSettings
@@ -102,17 +102,6 @@ def test_windows_lie_over_the_sentences_of_their_document(runs: LayerRuns):
     assert layer.row_of("article:7:w0") is None
 
 
-def test_neighbours_are_of_the_document_and_of_others_with_their_cosine(runs: LayerRuns):
-    layer = runs.open()
-    for row in range(len(layer)):
-        near = layer.neighbours(row)
-        own = set(layer.windows_of(layer.document_of(row)))
-        assert {n for n, _ in near} == set(range(len(layer))) - {row}  # ten of each are all there are
-        assert all((n in own) == (place < len(own) - 1) for place, (n, _) in enumerate(near))
-        vectors = layer.windows
-        assert all(abs(float(vectors[row] @ vectors[n]) - similar) < 1e-6 for n, similar in near)
-
-
 NAMES = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"])
 SENTENCES = st.lists(st.sampled_from(SEA.split(". ")[:4] + STORM.split(". ")[:3] + ["It rains"]), max_size=7)
 HISTORIES = st.lists(st.dictionaries(NAMES, SENTENCES, min_size=1, max_size=3), min_size=1, max_size=6)
@@ -132,29 +121,10 @@ def test_a_view_folded_over_any_history_is_the_one_made_anew(histories: list[dic
         runs.close()
 
 
-def test_a_view_of_earlier_generations_is_not_written_to(runs: LayerRuns):
-    before, view = all_of(runs.open()), runs.view
-    runs.run({"more.txt": WHALE, "sea.txt": "", "storm.txt": STORM + " It rains."})
-    runs.view, after = view, runs.view
-    assert all_of(runs.open()) | {"themes": ()} == before | {"themes": ()}  # of which the rows tell
-    runs.view = after
-
-
 def test_all_that_is_used_is_cached_and_nothing_else(runs: LayerRuns):
     hashes = {content_hash(text) for text in runs.embedder.texts}
     assert len(hashes) == len(runs.embedder.texts), "each text is embedded once"
     assert WINDOWS.used(runs.store, runs.view, runs.use)["vectors"] == hashes
-
-
-def test_an_index_without_sentences_has_an_empty_layer(tmp_path: Path):
-    runs = window_runs(tmp_path)
-    assert len(runs.run()) == 0
-    assert len(runs.run({"x.txt": "A thing. Another."})) == 1
-    layer = runs.run({"x.txt": ""})
-    assert len(layer) == 0
-    assert runs.findings() == []
-    assert len(layer.only(frozenset({1}))) == 0
-    runs.close()
 
 
 def test_a_part_has_its_windows_numbered_anew_and_the_neighbours_that_are_left(runs: LayerRuns):
@@ -298,17 +268,6 @@ def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path
     assert layer.themes(document).way == "rule"
     assert runs.use.failed == 1
     assert [row[:2] for row in failed_work(tmp_path / "index")] == [("themes", 1)]
-    runs.close()
-
-
-def test_a_budget_that_ends_the_naming_leaves_themes_by_the_rule(tmp_path: Path):
-    runs = window_runs(tmp_path)
-    with ScriptedModel([{"themes": THEMES}]) as model, spending(Budget(calls=1)):
-        runs.model = ModelClient(model)
-        layer = runs.run({"sea.txt": SEA, "storm.txt": STORM})
-    assert sorted(layer.themes(id).way for id in layer.documents) == ["model", "rule"]
-    assert runs.use.failed == 1
-    assert layer.left_out == []
     runs.close()
 
 
