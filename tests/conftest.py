@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -66,9 +68,23 @@ def _plain_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-settings-of-a-user"))
 
 
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that the test starts."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *given: Any, **more: Any) -> None:
+            super().__init__(*given, **more)
+            processes.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    return processes
+
+
 @pytest.fixture(scope="session")
 def cache_folder() -> Path:
-    """Built once and kept between runs: an index of the bundled corpus, for one."""
+    """Built once and stored between runs: an index of the bundled corpus, for one."""
     folder = Path(__file__).parent.parent / ".cache"
     folder.mkdir(exist_ok=True)
     return folder

@@ -31,10 +31,10 @@ class WordHashes:
         if self.fail_after is not None and len(self.texts) + len(texts) > self.fail_after:
             raise RuntimeError("killed")
         self.texts += texts
-        return np.stack([self._vector(text) for text in texts]) if texts else np.zeros((0, 32), np.float32)
+        return np.stack([vector_of(text) for text in texts]) if texts else np.zeros((0, 32), np.float32)
 
     async def tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        return [np.stack([_word(word) for word in text.lower().split()]) for text in texts]
+        return [np.stack([vector_of_word(word) for word in text.lower().split()]) for text in texts]
 
     def count(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) for text in texts]
@@ -47,14 +47,16 @@ class WordHashes:
     async def aclose(self) -> None:
         pass
 
-    def _vector(self, text: str) -> NDArray[np.float32]:
-        total = sum((_word(word) for word in text.lower().split()), np.zeros(32, np.float32))
-        length = float(np.linalg.norm(total))
-        return (total / length if length else total).astype(np.float32)
+
+def vector_of(text: str) -> NDArray[np.float32]:
+    """The vector of `WordHashes` for a text."""
+    total = sum((vector_of_word(word) for word in text.lower().split()), np.zeros(32, np.float32))
+    length = float(np.linalg.norm(total))
+    return (total / length if length else total).astype(np.float32)
 
 
 @cache
-def _word(word: str) -> NDArray[np.float32]:
+def vector_of_word(word: str) -> NDArray[np.float32]:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
     vector = np.random.default_rng(seed).standard_normal(32).astype(np.float32)
     vector /= np.float32(np.linalg.norm(vector))

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -66,17 +67,21 @@ def test_no_import_is_excused_by_what_one_platforms_wheel_ships():
 
 
 HEAVY = {"numpy", "onnxruntime", "onnx", "tokenizers", "tantivy", "httpx2", "rich", "pydantic", "genai_prices", "scipy"}
+PARSERS = {"selectolax", "pypdfium2", "markdown_it", "defusedxml", "tree_sitter", "yaml"}
 
 
-def loaded(statement: str) -> set[str]:
-    program = f"{statement}\nimport sys\nprint(' '.join(sorted({{name.split('.')[0] for name in sys.modules}})))"
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        ("ragways, ragways.apps.cli, ragways.models.client, ragways.models.endpoint", HEAVY),
+        ("ragways.models.embed, ragways.models.minilm", {"onnx", "onnxruntime", "tokenizers"}),
+        ("ragways.corpus.load, ragways.corpus.source", PARSERS),
+    ],
+)
+def test_heavy_parts_are_not_loaded_before_they_are_used(modules: str, heavy: set[str]):
+    program = f"import sys, {modules}; print(*{{name.split('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return set(done.stdout.split()) & HEAVY
-
-
-@pytest.mark.parametrize("statement", ["import ragways", "import ragways.apps.cli", "import ragways.models.client"])
-def test_heavy_parts_are_not_loaded_before_they_are_used(statement: str):
-    assert not loaded(statement)
+    assert not heavy & set(done.stdout.split())
 
 
 def test_who_indexes_imports_the_layers_that_the_index_has(tmp_path: Path):
@@ -95,10 +100,12 @@ print(*[name for name in sys.modules if name.startswith("ragways.layers.")])
     assert parts & {"words", "vectors", "graph", "communities", "windows"} == {"words"}
 
 
-def test_the_base_install_has_no_torch():
-    lock = (ROOT.parent.parent / "requirements.lock").read_text()
-    assert "\ntorch==" not in lock
-    assert "\nonnxruntime==" in lock
+def test_the_base_install_has_what_runs_models_and_nothing_that_makes_them():
+    locked = set(re.findall(r"^([\w.-]+)==", (REPOSITORY / "requirements.lock").read_text(), re.MULTILINE))
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert {re.split(r"[^\w-]", line)[0] for line in project["dependencies"]} <= locked
+    assert "onnxruntime" in locked
+    assert not locked & {"torch", "onnx", "pandas", "duckdb"}
 
 
 def test_a_paradigm_is_imported_when_it_is_looked_up():

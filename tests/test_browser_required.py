@@ -1,4 +1,4 @@
-"""A missing browser is said at the end of a newcomer's tests, and is an error where all tests must run."""
+"""A missing browser is reported at the end of a newcomer's tests, and is an error where all tests must run."""
 
 from __future__ import annotations
 
@@ -22,18 +22,16 @@ def without_a_browser(nowhere: Path, *options: str, **environment: str) -> subpr
     return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=120, check=False)
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "workers"])
-def test_what_was_skipped_is_said_in_one_line_with_the_cure(tmp_path: Path, options: tuple[str, ...]):
-    done = without_a_browser(tmp_path, *options)
+def test_skipped_tests_are_reported_in_one_line_with_the_cure(tmp_path: Path):
+    done = without_a_browser(tmp_path, "-n", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    said = [line for line in done.stdout.splitlines() if "tests skipped: " in line]
-    assert len(said) == 1
-    assert "apt-get install chromium" in said[0]
+    reported = [line for line in done.stdout.splitlines() if "tests skipped: " in line]
+    assert len(reported) == 1
+    assert "apt-get install chromium" in reported[0]
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "workers"])
-def test_a_browser_that_is_required_is_not_skipped(tmp_path: Path, options: tuple[str, ...]):
-    done = without_a_browser(tmp_path, *options, TEST_BROWSER="required")
+def test_a_browser_that_is_required_is_not_skipped(tmp_path: Path):
+    done = without_a_browser(tmp_path, TEST_BROWSER="required")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "apt-get install chromium" in done.stderr
 

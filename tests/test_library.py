@@ -6,7 +6,6 @@ import asyncio
 import builtins
 import gc
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,11 @@ from typing import Any
 import pytest
 
 import ragways
-from ragways.core.errors import EmbedderChanged, NoIndex, UsageError
+from ragways.core.errors import EmbedderChanged, UsageError
 from ragways.core.types import Answer, Evidence, Hits, Query
 from ragways.evaluation.metric import Metric
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings, read_settings
-from ragways.testing import Fault, LoopbackServer
 from tests.fakes import write
 
 QUESTION = "Who built the harbour light?"
@@ -102,11 +100,6 @@ def test_the_front_door_shows_the_arguments_that_it_takes(docs: Path):
         ragways.build(docs, layer=["words"])  # type: ignore[call-arg]
 
 
-def test_open_of_nothing(tmp_path: Path):
-    with pytest.raises(NoIndex):
-        ragways.open(tmp_path)
-
-
 def test_inside_a_running_loop_sync_and_async_work_side_by_side(settings: Settings, docs: Path):
     """As in a cell of a notebook or a handler of a server."""
 
@@ -129,13 +122,6 @@ def test_inside_a_running_loop_sync_and_async_work_side_by_side(settings: Settin
     asyncio.run(cell())
 
 
-def test_any_number_of_threads_may_ask(settings: Settings, index: Path):
-    with ragways.open(settings=settings, embedder=Letters()) as corpus, ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: corpus.ask(QUESTION, "words").answer.text, range(40)))
-    assert len(set(answers)) == 1
-    assert "Anna Brack" in answers[0]
-
-
 def test_an_index_of_ones_own_embedder_opens_with_it_alone(settings: Settings, index: Path):
     with ragways.open(settings=settings, embedder=Letters()) as corpus:
         assert len(corpus.retrieve(QUESTION, "naive")) == 2
@@ -154,13 +140,6 @@ def test_a_model_of_ones_own_answers_and_its_replies_are_kept(settings: Settings
         assert result.usage.calls == calls
     assert len(model.asked) == 1
     assert any("harbour light" in message["content"] for message in model.asked[0])
-
-
-def test_an_object_that_is_no_embedder_or_model_is_refused_in_words(settings: Settings, index: Path):
-    with pytest.raises(UsageError, match="embed"):
-        ragways.open(settings=settings, embedder=object())  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="complete"):
-        ragways.open(settings=settings, embedder=Letters(), model=object())  # type: ignore[arg-type]
 
 
 def test_ask_and_retrieve_take_a_paradigm_or_a_step_of_ones_own(settings: Settings, index: Path):
@@ -209,19 +188,6 @@ def test_a_stream_gives_the_answer_in_pieces_and_then_the_whole(settings: Settin
         assert corpus.ask(QUESTION, "words").answer.text
 
 
-def test_a_models_answer_comes_in_pieces_and_one_that_breaks_off_begins_anew(settings: Settings, index: Path):
-    right = "Anna Brack built it, as the harbour book says. [1]"
-    with LoopbackServer(reply=lambda _: right, faults=[Fault("cut", requests=1)]) as server:
-        model = settings.model.model_copy(update={"base_url": server.base_url, "name": "loopback"})
-        chosen = settings.model_copy(update={"model": model})
-        with ragways.open(settings=chosen, embedder=Letters()) as corpus:
-            stream = corpus.stream(QUESTION, "words")
-            pieces = list(stream)
-    assert stream.text == stream.result.answer.text == right
-    assert len(pieces) > 2, "both tries were read as they were written"
-    assert len("".join(pieces)) > len(right), "what was given cannot be taken back; `text` is what counts"
-
-
 def test_compare_sets_answers_side_by_side_and_one_failure_hides_nothing(settings: Settings, index: Path):
     with ragways.open(settings=settings, embedder=Letters()) as corpus:
         both = corpus.compare(QUESTION, ["words", "naive", "kg"])
@@ -261,16 +227,6 @@ def test_text_of_documents_is_escaped_in_notebooks(settings: Settings, tmp_path:
         assert "<img" in result.answer.evidence.items[0].piece.text
         for shown in (result, result.answer, result.answer.evidence.hits, corpus.compare(QUESTION, ["words"])):
             assert "<img" not in shown._repr_html_()
-
-
-def test_a_neighbourhood_is_a_picture(settings: Settings, docs: Path):
-    ragways.build(docs, settings=settings, embedder=Letters(), layers=["vectors", "graph"])
-    with ragways.open(settings=settings, embedder=Letters()) as corpus:
-        around = corpus.neighbourhood("Anna Brack")
-        assert "Anna Brack" in repr(around)
-        assert "<iframe" in around._repr_html_()
-        with pytest.raises(UsageError, match="Anna Brak"):
-            corpus.neighbourhood("Anna Brak")
 
 
 def test_an_evaluation_has_tables_comparisons_a_report_and_frames(settings: Settings, index: Path, tmp_path: Path):
@@ -316,15 +272,6 @@ def test_a_run_without_a_folder_goes_with_its_evaluation(settings: Settings, ind
     del evaluation
     gc.collect()
     assert not folder.exists()
-
-
-def test_a_corpus_that_nobody_holds_is_closed(settings: Settings, index: Path):
-    corpus = ragways.open(settings=settings, embedder=Letters())
-    thread = corpus._thread._thread
-    del corpus
-    gc.collect()
-    thread.join(timeout=5)
-    assert not thread.is_alive()
 
 
 def test_the_front_door_is_listed_and_a_star_shadows_nothing():

@@ -128,14 +128,6 @@ def test_the_commands_of_its_readme_work_on_a_new_index(run: Run, tmp_path: Path
     assert "longest" in answer
 
 
-def test_a_wrong_setting_of_its_layer_is_refused(run: Run, tmp_path: Path):
-    write(tmp_path / "docs", DOCS)
-    (tmp_path / "ragways.toml").write_text("[layers.lengths]\nminimun = 10\n")
-    message = ragways(run, "index", "docs", "--with", "lengths", code=2)
-    assert "minimun" in message
-    assert "did you mean minimum" in message
-
-
 def test_its_own_tests_pass(run: Run):
     tests = ROOT / "examples" / "plugin" / "tests"
     done = run(
@@ -143,30 +135,3 @@ def test_its_own_tests_pass(run: Run):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "7 passed" in done.stdout
-
-
-def bad_package(folder: Path, name: str, code: str) -> Path:
-    module = name.replace("-", "_")
-    info = folder / f"{module}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (folder / f"{module}.py").write_text(code)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[ragways.paradigms]\none = {module}:ONE\n")
-    return folder
-
-
-def test_a_broken_plug_in_is_named_and_does_not_stop_the_rest(run: Run, tmp_path: Path):
-    bad = bad_package(tmp_path / "bad", "broken-plugin", "import no_such_module\n")
-    done = run("-m", "ragways", "paradigms", more=bad)
-    assert done.returncode == 0
-    assert "longest" in done.stdout
-    assert "broken-plugin" in done.stderr
-    assert "no_such_module" in done.stderr
-    assert "broken-plugin" in ragways(run, "plugins", more=bad)
-
-
-def test_two_plug_ins_with_one_name_are_a_clear_error(run: Run, tmp_path: Path):
-    bad = bad_package(tmp_path / "bad", "another-plugin", "from ragways_example.paradigm import LONGEST as ONE\n")
-    message = ragways(run, "paradigms", more=bad, code=2)
-    assert "ragways-example and another-plugin both bring a paradigm called 'longest'" in message
-    assert "Traceback" not in message

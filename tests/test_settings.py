@@ -67,15 +67,6 @@ def test_a_key_of_the_environment_does_not_go_where_a_folders_file_points(
     assert getattr(read_settings(trust=True), section).key.get_secret_value() == "sk-mine"
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_the_cures_work(section: str, folders: Write, monkeypatch: pytest.MonkeyPatch):
-    folders(f"[{section}]\nbase_url = '{ELSEWHERE}'\nname = 'm'\n")
-    monkeypatch.setenv(f"RAGWAYS_{section.upper()}__KEY", "sk-mine")
-    for url in (MINE, ELSEWHERE):
-        monkeypatch.setenv(f"RAGWAYS_{section.upper()}__BASE_URL", url)
-        assert getattr(read_settings(), section).base_url == url
-
-
 def test_a_key_beside_its_base_url_in_the_folders_file_is_that_files_own(
     folders: Write, monkeypatch: pytest.MonkeyPatch
 ):
@@ -84,26 +75,6 @@ def test_a_key_beside_its_base_url_in_the_folders_file_is_that_files_own(
     monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
     with pytest.raises(SettingsError):
         read_settings()
-
-
-def test_a_key_of_the_users_file_stays_with_its_base_url(folders: Write, users: Write):
-    users(f"[model]\nbase_url = '{MINE}'\nname = 'm'\nkey = 'sk-mine'\n")
-    folders("[model]\nname = 'other'\n")
-    chosen = read_settings().model
-    assert (chosen.base_url, chosen.name, chosen.key.get_secret_value()) == (MINE, "other", "sk-mine")
-    folders(f"[model]\nbase_url = '{MINE}'\n")
-    assert read_settings().model.key.get_secret_value() == "sk-mine"
-    folders(f"[model]\nbase_url = '{ELSEWHERE}'\n")
-    with pytest.raises(SettingsError, match=r"only that file names"):
-        read_settings()
-
-
-def test_a_key_of_the_environment_goes_to_the_base_url_of_the_users_file(
-    folders: Write, users: Write, monkeypatch: pytest.MonkeyPatch
-):
-    users(f"[model]\nbase_url = '{MINE}'\nname = 'm'\n")
-    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
-    assert read_settings().model.base_url == MINE
 
 
 def test_a_judge_that_falls_back_to_the_model_gets_the_models_key_where_the_model_is(
@@ -139,14 +110,6 @@ def test_where_the_users_file_is(tmp_path: Path):
     assert user_file({"XDG_CONFIG_HOME": ".", "HOME": "/h"}) == Path("/h/.config/ragways/ragways.toml")
     assert user_file({"HOME": "/h"}) == Path("/h/.config/ragways/ragways.toml")
     assert user_file({}) is None
-
-
-def test_the_users_file_is_the_users_also_where_it_lies(users: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    users(f"[model]\nbase_url = '{MINE}'\nname = 'm'\n")
-    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
-    monkeypatch.chdir(tmp_path / "config" / "ragways")
-    assert read_settings().model.base_url == MINE
-    assert read_settings(Path("ragways.toml")).model.base_url == MINE
 
 
 @pytest.mark.parametrize("text", ["model = 3\n", "[model]\nbase_url = 3\n", "[model]\nbase_url = ['x']\n"])

@@ -17,7 +17,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 import ragways
-from ragways.cloud.copies import readable, written
+from ragways.cloud.copies import written
 from ragways.cloud.objects import ObjectStore
 from ragways.cloud.published import MANIFEST
 from ragways.core.errors import NoIndex, StoreBusy, StoreFailed
@@ -210,21 +210,6 @@ def test_of_two_writers_one_is_told_to_run_again(tmp_path: Path, corpus: Path, s
     assert found(one) == found(other)
 
 
-def test_a_commit_whose_reply_was_lost_is_a_commit(
-    tmp_path: Path, corpus: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-):
-    replace = ObjectStore.replace
-
-    def twice(self: ObjectStore, name: str, data: bytes, tag: str) -> None:
-        replace(self, name, data, tag)
-        replace(self, name, data, tag)
-
-    monkeypatch.setattr(ObjectStore, "replace", twice)
-    build(corpus, on(tmp_path / "one"))
-    assert set(held()) == named()
-    assert found(on(tmp_path / "other"))["words"]
-
-
 def test_what_is_damaged_there_is_not_used(tmp_path: Path, corpus: Path, server: Server):
     build(corpus, on(tmp_path / "one"))
     client = boto3.client("s3")
@@ -291,27 +276,6 @@ def test_what_goes_wrong_is_one_line_with_its_cure(
         assert done.returncode in (2, 3)
         assert "Traceback" not in done.stderr
         assert SECRET not in done.stderr + done.stdout
-
-
-def test_a_copy_that_was_overtaken_is_looked_up_anew(
-    tmp_path: Path, corpus: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-):
-    one, other = on(tmp_path / "one"), on(tmp_path / "other")
-    build(corpus, one)
-    get = ObjectStore.get
-    moments = iter(["now"])
-
-    def overtaken(self: ObjectStore, name: str) -> tuple[bytes, str] | None:
-        if name != MANIFEST and next(moments, None):
-            write(corpus, {"harbour.txt": "The harbour is closed."})
-            (corpus / "market.md").unlink()
-            build(corpus, one)
-        return get(self, name)
-
-    monkeypatch.setattr(ObjectStore, "get", overtaken)
-    folder = readable(other.index, other.cache)
-    monkeypatch.undo()
-    assert b"harbour is closed" in (folder / "index.sqlite").read_bytes()
 
 
 def test_it_is_served(

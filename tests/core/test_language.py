@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.core.language import SAMPLE, folded_words, full_stops, language, unspaced_words
+from ragways.core.language import folded_words, full_stops, language, unspaced_words
 
 UNSPACED = st.text(st.sampled_from("接收上传文件静的ファイルをにはどう안녕하세요한국"), min_size=2, max_size=30)
 ANYTHING = st.text(
@@ -108,8 +108,3 @@ def test_full_stops_of_each_script(text: str, sentences: list[str]):
 )
 def test_the_language_of_a_text(code: str, text: str):
     assert language(text) == code
-
-
-def test_only_the_beginning_of_a_text_tells_its_language():
-    """So that no text, however long, takes long."""
-    assert language("the cat is on the mat " * SAMPLE + "接收上传的文件" * SAMPLE) == "en"

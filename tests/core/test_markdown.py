@@ -75,10 +75,6 @@ def test_a_claim_is_the_sentence_before_its_marks(text: str, wanted: list[Claim]
     assert claims(text, 3) == wanted
 
 
-def test_a_mark_alone_below_code_cites_the_code():
-    assert claims("```\nx = 1\n```\n\n[2]", 2) == [Claim("x = 1", (2,))]
-
-
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -142,11 +138,6 @@ def test_plain_text_keeps_its_signs():
 def test_no_text_takes_long(text: str):
     assert tree(text)
     assert isinstance(claims(text), list)
-
-
-def test_what_lies_too_deep_is_shown_as_it_stands():
-    assert tree(">" * 5_000 + " deep") == [["pre", {}, ">" * 5_000 + " deep"]]
-    assert found(tree("> " * 20 + "deep"), "p") == [["p", {}, "deep"]]
 
 
 def test_formulas_stand_as_they_are():

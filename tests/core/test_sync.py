@@ -57,17 +57,6 @@ def test_an_error_comes_out_and_the_loop_goes_on():
     thread.close()
 
 
-def test_waiting_for_oneself_is_refused():
-    thread = LoopThread()
-
-    async def inside() -> str:
-        return thread.run(who())
-
-    with pytest.raises(RuntimeError, match="wait for itself"):
-        thread.run(inside())
-    thread.close()
-
-
 def test_a_loop_that_nobody_holds_ends():
     before = threading.active_count()
     thread = LoopThread()

@@ -6,7 +6,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.table import Cell, Column, Table
@@ -46,6 +46,7 @@ def test_parts_are_tables_under_the_values_of_a_column():
     assert one.parts() == [one]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
 def test_csv_has_every_value_and_latex_every_row(rows: list[tuple[Cell, Cell]]):
     table = Table.of(["a", Column("B_%", key="b")], rows)

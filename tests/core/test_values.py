@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragways.core.log import Log
 from ragways.core.plain import from_plain, to_plain
 from ragways.core.table import Column, Table
 from ragways.core.text import counted
@@ -54,22 +53,6 @@ def test_data_that_does_not_fit_says_where():
         from_plain(Outer, {"name": "a", "inner": {"value": "lots"}})
 
 
-def test_a_log_gives_back_what_was_appended_and_counts_what_it_cannot_read(tmp_path: Path):
-    log = Log(tmp_path / "run" / "log.jsonl", Outer)
-    assert list(log) == []
-    assert not log.exists()
-    log.append(WHOLE)
-    with log.path.open("a") as stream:
-        stream.write('{"name": 7}\nnot json\n')
-    log.append(Outer("b", Inner(1.0)))
-    with log.path.open("a") as stream:
-        stream.write('{"name": "cut sh')  # a kill in the middle of a line
-    assert [item.name for item in log] == ["a", "b"]
-    assert log.unreadable == 2
-    log.append(Outer("c", Inner(1.0)))
-    assert [item.name for item in log] == ["a", "b", "c"]
-
-
 TABLE = Table.of(
     ["name", Column("mean", ".2f"), Column("n", key="count")],
     [("a|b", 0.5, 1200), ("<i>", None, 3)],
@@ -100,11 +83,6 @@ def test_a_table_as_text_markdown_html_and_data():
         {"name": "a|b", "mean": 0.5, "count": 1200},
         {"name": "<i>", "mean": None, "count": 3},
     ]
-
-
-def test_a_row_that_is_too_short_is_an_error():
-    with pytest.raises(ValueError, match="a row of 1 cells under 2 columns"):
-        Table.of(["a", "b"], [("x",)])
 
 
 def test_a_number_stands_with_what_it_counts():

@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 from ragways.corpus.files import code
-from ragways.corpus.load import LOADERS
 from tests.corpus.code_samples import CODE
 from tests.corpus.layout import read_text, survives
 
 LANGUAGES = [(suffix, name) for name, (suffixes, _) in CODE.items() for suffix in suffixes]
-
-
-def test_the_table_of_loaders_has_every_suffix():
-    assert set(LOADERS["code"].suffixes) == set(code._SUFFIXES) == {suffix for suffix, _ in LANGUAGES}
 
 
 @pytest.mark.parametrize(("suffix", "name"), LANGUAGES)
@@ -70,7 +65,7 @@ def test_imports_are_short_and_long_code_is_cut_at_blank_lines(tmp_path: Path):
 @pytest.mark.parametrize("suffix", [".py", ".ts", ".cpp", ".php", ".sh"])
 def test_code_that_is_none_is_quick(tmp_path: Path, suffix: str, unit: str):
     path = tmp_path / f"a{suffix}"
-    path.write_text(unit * (20_000 // len(unit)))
+    path.write_text(unit * (6_000 // len(unit)))
     survives(path)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.core.errors import LoadError, UsageError
+from ragways.core.errors import LoadError
 from ragways.corpus.load import load, walk
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 
@@ -40,12 +40,6 @@ def test_a_named_file_is_its_name(corpus: Path):
     assert keys(corpus / "notes" / "tides.md") == (["tides.md"], {})
     hidden = corpus / ".git"
     assert keys(hidden) == (["x.md"], {})
-
-
-def test_a_path_that_is_not_there(tmp_path: Path):
-    with pytest.raises(UsageError, match="does not exist") as caught:
-        walk([tmp_path / "none"])
-    assert caught.value.cure
 
 
 def test_several_roots_get_distinct_keys_in_any_order(corpus: Path, tmp_path: Path):
@@ -137,8 +131,3 @@ def test_names_with_signs_that_cannot_be_seen(corpus: Path):
         "\U0001f600.txt",
         "-dash.txt",
     }
-
-
-def test_a_file_that_vanished(tmp_path: Path):
-    with pytest.raises(LoadError, match="k cannot be read"):
-        list(load(SourceFile(tmp_path / "none.txt", "k")))

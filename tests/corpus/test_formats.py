@@ -77,7 +77,7 @@ def test_markdown_beyond_its_limits_is_taken_as_it_stands(tmp_path: Path):
     document = read_text(tmp_path, "a.md", f"# T\n\n{paragraph}\n\n[c](d.md)")
     assert document.text.startswith("[a](b.md) [a](b.md)")
     assert anchors(document) == [("c", "d")]
-    document = read_text(tmp_path, "b.md", "# T\n\n" + "some words\n\n" * 200_000)
+    document = read_text(tmp_path, "b.md", "# T\n\n" + f"{'some words ' * 60}\n\n" * 3_500)
     assert document.text.startswith("# T\n\nsome words")
 
 
@@ -92,13 +92,6 @@ def test_html_details(tmp_path: Path):
     assert document.text == "Head\n\na\nb\n\nx\n  y\n\nLayout\n\ncell\n\none\n\ntwo\n\nt\nd\n\né"
     assert anchors(document) == [("one", "B")]
     assert document.metadata["encoding"] == "latin-1"
-
-
-def test_pdf(tmp_path: Path):
-    document = read_text(tmp_path, "a.pdf", samples.pdf())
-    assert document.text == (
-        "A quiet place near spring tides is the Old Harbour.\n\nThe second paragraph stands further down."
-    )
 
 
 def test_pdf_without_text_and_with_a_password(tmp_path: Path):
@@ -145,32 +138,12 @@ def test_shapes_of_records(tmp_path: Path, value: object, found: dict[str, str])
     assert {document.key.removeprefix("r.json#"): document.text for document in read(path)} == found
 
 
-def test_lines_of_json_may_be_called_json(tmp_path: Path):
-    lines = '{"id": 4, "title": "Tollen", "context": "A light."}\n{"id": 5, "title": "Harl", "context": "A town."}\n'
-    path = tmp_path / "Corpus.json"
-    path.write_text(lines)
-    assert [(one.key, one.title, one.text) for one in read(path)] == [
-        ("Corpus.json#4", "Tollen", "A light."), ("Corpus.json#5", "Harl", "A town."),
-    ]  # fmt: skip
-    path.write_text(lines[:-20])
-    with pytest.raises(LoadError, match="no valid JSON in line 2"):
-        read(path)
-
-
 def test_a_broken_line_costs_itself(tmp_path: Path):
     path = tmp_path / "r.jsonl"
     path.write_text('{"text": "one"}\nbroken\n\n{"text": "two"}\n{"text"\n{"text": "three"}\n')
     with pytest.raises(LoadError, match=r"no valid JSON in line 2 .* and in 1 more; its other records were read"):
         read(path)
     assert [document.text for document in _until_error(path)] == ["one", "two", "three"]
-
-
-def test_a_file_of_broken_lines_is_no_file_of_records(tmp_path: Path):
-    path = tmp_path / "r.jsonl"
-    path.write_text('{"text": "one"}\n' + "broken\n" * 500 + '{"text": "two"}\n')
-    assert [document.text for document in _until_error(path)] == ["one"]
-    path.write_text('broken\n{"text": "two"}\n')
-    assert not _until_error(path)
 
 
 def _until_error(path: Path) -> list[Document]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -85,14 +83,6 @@ def test_suffixes_are_matched_by_the_longest():
     names = ("a.JSON", "b.x.json.gz", "c.xml.bz2", "d.gz", "md")
     found = [loader and loader.name for loader in map(loader_of, names)]
     assert found == ["json", "json", "mediawiki", None, None]
-
-
-def test_heavy_parsers_are_not_imported_before_they_are_needed():
-    code = (
-        "import sys, ragways.corpus.load, ragways.corpus.source\n"
-        "assert not {'selectolax', 'pypdfium2', 'markdown_it', 'defusedxml', 'tree_sitter', 'yaml'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_fault_in_a_parser_is_a_load_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,9 @@ import pytest
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus.files import sheets
-from ragways.corpus.isolated import IsolatedReader
-from ragways.corpus.source import LoadOptions, Skipped, SourceFile
+from ragways.corpus.source import LoadOptions, Skipped
 from tests.corpus.layout import anchors, read, read_text
-from tests.corpus.samples import SAMPLES, write
+from tests.corpus.samples import write
 
 
 def headings(document: Document) -> list[tuple[str, int]]:
@@ -122,14 +120,6 @@ def test_a_header_that_cannot_be_read_costs_no_other_message(tmp_path: Path, hea
     assert (titles[0], titles[-1]) == ("a", "c")
 
 
-def test_settings_that_take_long_are_stopped(tmp_path: Path):
-    """Python's parser of TOML takes time with the square of the parts of a key."""
-    path = tmp_path / "a.toml"
-    path.write_text("a." * 60_000 + "b = 1")
-    with closing(IsolatedReader()) as reader, pytest.raises(LoadError, match="1 s of CPU time"):
-        list(reader.load(SourceFile(path, "a.toml"), LoadOptions(max_cpu=1)))
-
-
 def test_settings(tmp_path: Path):
     (document,) = read(write(tmp_path, ".yaml"))
     assert document.text == (
@@ -163,7 +153,3 @@ def test_notebook(tmp_path: Path):
     assert headings(document) == [("Second", 1), ("History", 2)]
     assert anchors(document) == [("quay", "quay")]
     assert (place_of(document, "x = 5")[0], place_of(document, "More")[0]) == (2, 3)
-
-
-def test_samples_are_the_same_each_time():
-    assert SAMPLES[".ipynb"]() == SAMPLES[".ipynb"]()

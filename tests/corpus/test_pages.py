@@ -60,14 +60,6 @@ def test_a_page_that_marks_no_main_part(tmp_path: Path):
     assert document.text == f"{PARAGRAPH.strip()}\n\nGranite came by ship, and lime came by land."
 
 
-def test_a_page_of_links_keeps_them_and_one_of_navigation_alone_is_whole(tmp_path: Path):
-    links = "".join(f'<li><a href="{n}.html">Chapter {n}</a></li>' for n in range(9))
-    document = read_text(tmp_path, "index.html", f"<title>Book</title><h1>Book</h1><ul>{links}</ul>")
-    assert document.text.split("\n")[0::8] == ["Chapter 0", "Chapter 8"]
-    alone = read_text(tmp_path, "menu.html", "<title>Map</title><nav><a href='a.html'>All there is</a></nav>")
-    assert alone.text == "All there is"
-
-
 @pytest.mark.parametrize(
     ("title", "body", "found"),
     [
@@ -81,16 +73,6 @@ def test_a_page_of_links_keeps_them_and_one_of_navigation_alone_is_whole(tmp_pat
 )
 def test_titles(tmp_path: Path, title: str, body: str, found: str):
     assert read_text(tmp_path, "a.html", f"<title>{title}</title>{body}<p>Granite.</p>").title == found
-
-
-def test_what_holds_the_title_is_kept_whatever_it_is_called(tmp_path: Path):
-    page = f"<div class='has-sidebar'><div class='navigation'><h1>Quay</h1><p>{PARAGRAPH}</p></div></div>"
-    assert read_text(tmp_path, "a.html", page).text == PARAGRAPH.strip()
-
-
-def test_a_footnote_and_a_form_around_the_page_are_content(tmp_path: Path):
-    page = f"<form><p>{PARAGRAPH}</p><aside class='footnote'>Measured in 1901.</aside></form>"
-    assert read_text(tmp_path, "a.html", page).text == f"{PARAGRAPH.strip()}\n\nMeasured in 1901."
 
 
 GENERATED = """---

@@ -12,7 +12,6 @@ from ragways.core.types import Document, Place
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.source import LoadOptions, SourceFile
-from ragways.store.origin import packed, unpacked
 from tests.corpus import samples
 from tests.corpus.layout import read, read_text
 
@@ -60,11 +59,6 @@ def test_markdown_says_the_line_of_the_file(tmp_path: Path):
         assert stretch.split(" ")[0] in MARKDOWN.split("\n")[line - 1]
 
 
-def test_text_says_the_line(tmp_path: Path):
-    assert lines(read_text(tmp_path, "a.txt", "one\r\n\r\n\r\ntwo\r\nthree")) == {"one": 1, "two": 4, "three": 5}
-    assert lines(read_text(tmp_path, "b.txt", "alone")) == {"alone": 1}
-
-
 def test_a_record_says_its_line_where_it_has_one(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one"}\n\n' + json.dumps({"text": "two\n\nthree"}))
@@ -105,11 +99,3 @@ def test_a_place_begins_with_its_run_and_only_changes_are_kept():
     document = builder.document("k", "t", "text", {})
     assert document.text == "é e\nkey: value nowhere"
     assert document.places == (Place(0, line=2), Place(4, page=3), Place(14))
-
-
-def test_places_are_kept_small_and_come_back():
-    pages = tuple(Place(start, page=start // 100 + 1) for start in range(0, 1000, 100))
-    for places in ((), (Place(0, line=7),), (Place(3, 1, 2), Place(9), Place(12, 1, 1)), pages):
-        assert unpacked(packed(places)) == places
-    rows = tuple(Place(60 * number, line=number + 1) for number in range(1000))
-    assert len(packed(rows)) < 6 * len(rows)

@@ -118,15 +118,6 @@ def test_what_sphinx_writes(tmp_path: Path):
     assert anchors(document) == [("the guide", "guide"), ("Wells", "wells")]
 
 
-def test_lines_of_the_file_are_known(tmp_path: Path):
-    document = read_text(tmp_path, "a.rst", PAGE)
-    source = PAGE.split("\n")
-    for words in ("Read", "Methods", "A tide at", "$ tide --rise", "It is wet", "how long", "East"):
-        place = [each for each in document.places if each.start <= document.text.index(words)][-1]
-        near = source[place.line - 1 : place.line + 3]
-        assert any(words in line for line in near), (words, place)
-
-
 def test_plain_text_that_is_written_in_it_is_read_so(tmp_path: Path):
     document = read_text(tmp_path, "a.txt", "Tides\n=====\n\n.. note:: Wet.\n\nSee :class:`Tide`.\n")
     assert (document.title, document.text) == ("Tides", "Note: Wet.\n\nSee Tide.")
@@ -167,9 +158,3 @@ def test_marks_without_end_are_quick(tmp_path: Path, unit: str):
     started = time.process_time()
     survives(path)
     assert time.process_time() - started < 30, "it takes 2 s where nothing else runs"
-
-
-def test_deep_indents_keep_their_text(tmp_path: Path):
-    text = "\n".join(" " * depth + f"* item{depth}" for depth in range(300))
-    document = read_text(tmp_path, "a.rst", text)
-    assert all(f"item{depth}" in document.text for depth in range(300))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,11 +63,6 @@ def test_sentences_and_chunks_end_at_the_signs_of_their_script():
     assert all(chunk.endswith("。") and not chunk.startswith("。") for chunk in chunks)
 
 
-def test_an_id_depends_on_the_key_alone():
-    assert DOCUMENT.id == replace(DOCUMENT, text="other", title="other").id
-    assert DOCUMENT.id != replace(DOCUMENT, key="other").id
-
-
 WORDS = st.sampled_from(
     ["tower", "light.", "storm", "In 1801,", "Dr.", "ship!", "\n", "\n\n", "日本。", "🌊", "x" * 300, "a | b"]
 )
@@ -122,15 +116,6 @@ def test_parts_hold_together(preset: str, document: Document):
         assert not "".join(document.text[at] for at in sorted(lost)).strip()
 
 
-def test_chunks_do_not_cross_the_border_they_are_kept_within():
-    long = "word " * 150
-    text = f"{long}\n\n{long}"
-    document = Document("k", "T", text.strip(), "text")
-    by_paragraph = structure(document, Chunking(5000, 0, within="paragraph"))
-    assert len(by_paragraph.chunks) == 2
-    assert len(structure(document, Chunking(5000, 0)).chunks) == 1
-
-
 def test_a_text_without_borders_is_cut_in_time_that_grows_with_its_length():
     import time
 
@@ -144,12 +129,6 @@ def test_a_text_without_borders_is_cut_in_time_that_grows_with_its_length():
 def test_an_overlap_as_long_as_the_chunk_is_refused():
     with pytest.raises(UsageError, match="overlap"):
         Chunking(100, 100)
-
-
-def test_a_text_without_paragraphs_has_no_parts():
-    parts = structure(Document("k", "T", "", "text", redirect="Other"), PRESETS["section"])
-    assert not parts.chunks
-    assert not parts.sentences
 
 
 def test_every_gold_quote_of_the_bundled_questions_stands_in_its_article(demo_corpus: Path):

@@ -172,30 +172,6 @@ def test_a_line_of_robots_that_cannot_be_read_costs_itself_alone(site: Site, tmp
     ]
 
 
-def test_a_delay_beyond_all_numbers_is_the_longest(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    waited: list[float] = []
-    monkeypatch.setattr("ragways.corpus.web.fetch.time.sleep", waited.append)
-    site.put("/robots.txt", f"User-agent: *\nCrawl-delay: {'9' * 400}\n")
-    site.put("/", "A")
-    assert keys(site, fetch(site, tmp_path, "/")) == ["/"]
-    assert 0 < waited[0] <= 10
-
-
-def test_a_version_that_no_header_can_carry_is_not_kept(site: Site, tmp_path: Path):
-    site.put("/", "A", ETag='"é"')
-    for _ in range(2):
-        assert keys(site, fetch(site, tmp_path, "/")) == ["/"]
-    assert "if-none-match" not in site.headers[-1]
-
-
-def test_a_name_that_no_host_can_have():
-    """The resolver of the system raises UnicodeError, as here."""
-    client = PublicClient(resolve=lambda host, _: [host.encode("idna").decode()])
-    with pytest.raises(LoadError, match="cannot be found"):
-        client.get(f"http://{'a' * 70}.example/", 100)
-    client.close()
-
-
 def test_bounds_of_a_page(site: Site, tmp_path: Path):
     site.put("/", b"x" * 5_000)
     assert "is larger than 1,000 bytes" in fetch(site, tmp_path, "/", max_bytes=1_000).failed[0].reason
@@ -214,11 +190,6 @@ def test_bounds_of_a_page(site: Site, tmp_path: Path):
 )  # fmt: skip
 def test_addresses_that_are_not_public(address: str):
     assert not is_public(address)
-
-
-def test_addresses_that_are_public():
-    assert is_public("93.184.216.34")
-    assert is_public("2606:2800:220:1:248:1893:25c8:1946")
 
 
 @pytest.mark.parametrize(

@@ -113,10 +113,6 @@ def test_tables():
     assert anchors(document) == [("B", "B"), ("p", "P")]
 
 
-def test_text_in_a_table_but_outside_of_its_cells_is_kept():
-    assert wiki("{| border=1\n<tr><td>a</td><td>b</td></tr>\n|}").text == "a b"
-
-
 def test_categories_are_metadata():
     document = wiki("x [[Category:A b|key]][[category:c]][[Kategorie:D]]")
     assert document.metadata["category"] == "A b; C; D"
@@ -129,10 +125,6 @@ def test_unbalanced_marks_lose_no_following_text(source: str):
     document = wiki(source + "\n\n[[Link]] end")
     assert document.text.endswith("Link end")
     assert anchors(document)[-1] == ("Link", "Link")
-
-
-def test_an_open_comment_hides_the_rest_as_in_mediawiki():
-    assert wiki("seen <!-- hidden [[a]]").text == "seen"
 
 
 def test_a_page_beyond_the_limit_says_so():

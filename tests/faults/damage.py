@@ -7,7 +7,7 @@ import multiprocessing
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -148,12 +148,3 @@ def _judged(copy: Path, wanted: dict[str, object]) -> tuple[str, str]:
         return "crashed", f"{error!r}"[:300]
     different = unlike(found, wanted)
     return ("wrong", f"{fit}: {', '.join(different)}") if different else ("right", fit)
-
-
-def lines(outcome: Outcome) -> Iterator[str]:
-    yield f"{outcome.trials} damaged files ({', '.join(f'{n} {name}' for name, n in outcome.by_damage.items())})"
-    yield f"wrong by damaged rows of facts, which have no checksum: {outcome.of_facts}"
-    yield f"silently wrong otherwise: {len(outcome.wrong)}, tracebacks and crashes: {len(outcome.crashed)}"
-    yield f"mended: {outcome.mended}, reported with a cure: {outcome.reported}, no harm done: {outcome.unharmed}"
-    yield f"`check` saw {outcome.seen} of {outcome.of_views} in files of views"
-    yield from sorted(outcome.wrong + outcome.crashed)[:40]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.core.errors import StoreBusy, StoreDamaged
+from ragways.core.errors import StoreDamaged
 from ragways.index.build import build
 from ragways.index.check import check
 from ragways.index.open import Index
@@ -85,14 +85,6 @@ def test_a_damaged_view_is_made_again_and_one_line_reports_it(index: Path, caplo
     assert check(index).fit
 
 
-def test_a_damaged_view_beside_a_writer_is_reported_with_the_cure(index: Path):
-    flip(vectors(index), -3)
-    with closing(Store.write(index)), closing(Index.open(index)) as opened, pytest.raises(StoreBusy) as busy:
-        opened.vectors  # noqa: B018
-    assert "rows.i8 was damaged" in busy.value.message
-    assert "ask again when that has ended" in busy.value.cure
-
-
 @pytest.mark.parametrize("more", [{}, {"more.md": "# More\n\nAnother light.\n"}])
 def test_a_run_takes_nothing_over_from_a_damaged_view(index: Path, docs: Path, tmp_path: Path, more: dict[str, str]):
     flip(vectors(index), -1)
@@ -120,14 +112,6 @@ def test_damaged_rows_are_an_error_whose_cure_cures(index: Path, docs: Path, dam
     assert check(index).fit
 
 
-def test_a_run_that_reads_a_damaged_text_again_ends_in_one_line(index: Path, docs: Path):
-    flip(index / "index.sqlite", (index / "index.sqlite").read_bytes().index(b"the Harbour Light"))
-    shutil.rmtree(index / "views")
-    with pytest.raises(StoreDamaged, match="--rebuild") as damaged:
-        run(index, docs)
-    assert "\n" not in str(damaged.value)
-
-
 def test_a_torn_log_of_a_run_that_was_cut_off_leaves_the_last_whole_commit(index: Path, tmp_path: Path):
     """Power fails while a batch is written: the log ends in the middle of it."""
     with closing(Store.write(index)) as store:
@@ -152,22 +136,5 @@ def test_a_damaged_row_of_the_work_cache_is_dropped_and_made_again(index: Path, 
     cure = pytest.raises(StoreDamaged, match="have them made again: ragways index PATH")
     with cure, closing(Index.open(index)) as opened:
         opened.vectors  # noqa: B018
-    run(index, docs)
-    assert contents(index) == before
-
-
-def test_a_work_cache_that_is_no_database_any_more_is_named_with_its_cure(index: Path, docs: Path):
-    before = contents(index)
-    file = index / "work_cache.sqlite"
-    data = bytearray(file.read_bytes())
-    data[4096:] = b"\x55" * (len(data) - 4096)
-    file.write_bytes(data)
-    write(docs, {"more.md": "# More\n\nAnother light.\n"})
-    with pytest.raises(StoreDamaged, match=r"work_cache.sqlite is damaged .* move it away") as damaged:
-        run(index, docs)
-    assert "unharmed" not in str(damaged.value)
-    file.rename(index.parent / "away")
-    run(index, docs)
-    (docs / "more.md").unlink()
     run(index, docs)
     assert contents(index) == before

@@ -15,7 +15,6 @@ from ragways.corpus.load import load
 from ragways.corpus.source import SourceFile
 from ragways.corpus.structure import JOINED, MANY, PRESETS, sentence_spans, structure
 from ragways.layers.graph.extract import extract
-from ragways.layers.graph.rules import LONGEST_TEXT
 from ragways.layers.lexicon import Lexicon
 from ragways.store.source import Source
 from ragways.store.store import Facts
@@ -101,10 +100,3 @@ def test_ordinary_sentences_are_those_of_the_splitter():
     long = " ".join(f"{text} Number {n}." for n in range(MANY // 20))
     for each in (text, "No sign at all", "One at the end.", "A.", long):
         assert sentence_spans(each) == [(s, s + len(each[s:e].strip())) for s, e in sent_spans(each)]
-
-
-def test_what_is_said_of_a_relation_is_bounded():
-    text = "Abel Corran met Oriel Tamsett and " + "went on and " * 10_000 + "on."
-    facts = rules_of(Document(key="k", title="Abel Corran", text=text, format="text"))
-    assert facts["relations"]
-    assert max(max(length, len(written)) for *_, length, written, _ in facts["relations"]) <= LONGEST_TEXT

@@ -14,7 +14,7 @@ import pytest
 from ragways.core.errors import NoIndex, StoreFailed, UsageError
 from ragways.index.build import build
 from ragways.index.open import Index
-from ragways.store.place import MARK, check_place
+from ragways.store.place import check_place
 from tests.fakes import recipe, write
 from tests.index.builds import contents
 
@@ -79,15 +79,6 @@ def test_the_root_of_the_disk_is_refused_and_a_wrong_path_leaves_no_folder(tmp_p
     with pytest.raises(UsageError, match="does not exist"):
         run(tmp_path / "index", tmp_path / "dosc")
     assert not list(tmp_path.iterdir())
-
-
-def test_an_index_that_another_process_makes_meanwhile_is_not_foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A listing that began before the mark was made may have the rows, made later, and not the mark."""
-    (tmp_path / MARK).write_text("", encoding="utf-8")
-    (tmp_path / "index.sqlite").write_bytes(b"half")
-    listed = Path.iterdir
-    monkeypatch.setattr(Path, "iterdir", lambda folder: (path for path in listed(folder) if path.name != MARK))
-    check_place(tmp_path)
 
 
 def test_what_a_user_put_into_an_index_stays(index: Path, tmp_path: Path, docs: Path):

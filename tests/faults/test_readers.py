@@ -8,23 +8,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import ragways
-from ragways.apps.mcp import server_of
-from ragways.assemble import opened_live
 from ragways.index.build import build, remove
-from ragways.index.check import check
-from ragways.index.open import Index
 from ragways.library import Corpus
 from ragways.settings import Settings, read_settings
 from ragways.store import database
-from ragways.store.cache import WorkCache
 from tests.fakes import WordHashes, recipe, write
 from tests.index.builds import answers
 
@@ -94,24 +86,6 @@ def test_every_question_beside_a_run_that_removes_documents_is_answered(index: P
     assert len([path for path in (index / "views").iterdir() if path.name.isdecimal()]) <= 3
 
 
-def test_views_that_a_reader_has_open_stay_until_it_lets_go(index: Path, docs: Path):
-    with closing(Index.open(index)) as reader:
-        assert asyncio.run(remove(index, ["Crew"])).removed == 1
-        assert asyncio.run(remove(index, ["Anna Brack"])).removed == 1
-        assert [hit.split(":")[1] for hit, _ in reader.words.search("harbour quartermaster", 5)]
-        assert len(reader.documents()) == 2
-    asyncio.run(build(index, [docs], recipe(layers=BOTH)))
-    asyncio.run(remove(index, ["Crew"]))
-    assert len(list((index / "views").iterdir())) == 1
-
-
-def test_a_removed_document_cannot_be_found_though_a_reader_is_open(index: Path):
-    with closing(Index.open(index)):
-        asyncio.run(remove(index, ["Crew"]))
-        assert "Elowen" not in str(answers(index, "Who was the quartermaster?", only=("words", "naive")))
-    assert check(index).fit
-
-
 def test_a_corpus_that_is_open_and_idle_delays_nothing(index: Path, corpus: Corpus):
     assert "Elowen" in corpus.ask("Who was the quartermaster?", "words").answer.text
     summary = asyncio.run(remove(index, ["Crew"], erase=True))
@@ -120,20 +94,6 @@ def test_a_corpus_that_is_open_and_idle_delays_nothing(index: Path, corpus: Corp
     assert files_with(index, SECRET) == []
     assert (index / "index.sqlite-wal").stat().st_size == 0
     assert "Elowen" not in corpus.ask("Who was the quartermaster?", "words").answer.text
-
-
-def test_failures_of_earlier_runs_are_cleared_by_a_clean_one_and_not_by_a_removal(index: Path, docs: Path):
-    def fail() -> None:
-        with closing(WorkCache(index)) as cache:
-            cache.keep_failure("themes", "a hash that no text has any more", "the reply was no JSON")
-
-    fail()
-    asyncio.run(remove(index, ["Crew"]))
-    assert not check(index).fit
-    for change in ({}, {"more.md": "# More\n\nAnother light.\n"}):
-        fail()
-        run(index, write(docs, change))
-        assert check(index).fit
 
 
 # Following
@@ -154,35 +114,6 @@ def test_a_layer_that_is_added_later_can_be_used(index: Path, docs: Path, corpus
     run(index, docs, BOTH | {"graph"})
     assert "graph" in corpus.layers
     assert corpus.ask(QUESTION, "kg").answer.evidence.items
-
-
-def test_threads_may_ask_while_the_index_changes(index: Path, docs: Path, corpus: Corpus):
-    with ThreadPoolExecutor(12) as threads:
-        asked = [threads.submit(corpus.ask, QUESTION, "hybrid-words") for _ in range(60)]
-        for n in range(3):
-            run(index, write(docs, {f"{n}.md": f"# Other {n}\n\nNothing of the kind.\n"}))
-            asyncio.run(remove(index, [f"Other {n}"]))
-        assert all("Anna Brack" in each.result().answer.text for each in asked)
-
-
-def test_an_mcp_server_follows_too(index: Path, docs: Path, settings: Settings):
-    from mcp.client import Client
-
-    async def tools(client: Any) -> list[str]:
-        listed = (await client.list_tools()).tools
-        return next(t.input_schema["properties"]["paradigm"]["enum"] for t in listed if t.name == "ask")
-
-    async def work() -> None:
-        async with opened_live(settings, embedder=WordHashes()) as live, Client(server_of(live, settings)) as client:
-            assert "kg" not in await tools(client)
-            more = write(docs, {"more.md": "# Lantern Rock\n\nThe keeper of Lantern Rock was Ruan Pascoe.\n"})
-            await build(index, [more], recipe(layers=BOTH | {"graph"}))
-            assert "kg" in await tools(client)
-            found = await client.call_tool("title_search", {"title": "Lantern Rock"})
-            assert "Lantern Rock" in str(found.content[0])
-            assert len((await client.list_resources()).resources) == 3
-
-    asyncio.run(work())
 
 
 # Copies

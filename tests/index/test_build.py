@@ -63,33 +63,18 @@ def test_a_folder_becomes_an_index_and_a_second_run_costs_nothing(index: Path, c
     assert published(index) == views
 
 
-def test_a_touched_file_with_the_same_text_embeds_nothing(index: Path, corpus: Path):
-    embedder = WordHashes()
-    run(index, [corpus], embedder=embedder)
-    embedded = len(embedder.texts)
-    os.utime(corpus / "storm.txt", (1, 1))
-    assert run(index, [corpus], embedder=embedder).unchanged == 4
-    assert len(embedder.texts) == embedded
-
-
 def test_a_changed_file_embeds_only_what_changed(tmp_path: Path, index: Path, corpus: Path):
     embedder = WordHashes()
     run(index, [corpus], embedder=embedder)
     before = len(embedder.texts)
     (corpus / "market.md").write_text(TEXTS["market.md"].replace("Monday", "Tuesday"))
+    os.utime(corpus / "storm.txt", (1, 1))  # a file that was only touched is no change
     summary = run(index, [corpus], embedder=embedder)
     assert (summary.changed, summary.unchanged) == (1, 3)
     assert embedder.texts[before:] == ["Market: Days\nTuesday and Friday."]
     (corpus / "market.md").write_text(TEXTS["market.md"])
     run(index, [corpus], embedder=embedder)
     assert contents(index) == fresh(tmp_path, corpus)
-
-
-def test_the_order_of_adding_does_not_matter(tmp_path: Path, corpus: Path):
-    for order, names in (("forth", NAMES), ("back", NAMES[::-1])):
-        for name in names:
-            run(tmp_path / order, [corpus / name])
-    assert contents(tmp_path / "forth") == contents(tmp_path / "back")
 
 
 def test_batches_are_committed_and_published_while_a_long_run_goes_on(
@@ -116,14 +101,6 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
     assert max(generations) <= 2, "a draft, and what it takes the place of"
 
 
-def test_an_empty_folder_is_an_empty_index(index: Path, tmp_path: Path):
-    (tmp_path / "empty").mkdir()
-    assert run(index, [tmp_path / "empty"]).added == 0
-    with closing(Index.open(index)) as opened:
-        assert opened.words.search("anything", 5) == []
-        assert len(opened.vectors) == 0
-
-
 def test_an_index_inside_the_corpus_is_not_read(corpus: Path):
     for _ in range(2):
         summary = run(corpus / "index", [corpus])
@@ -132,13 +109,6 @@ def test_an_index_inside_the_corpus_is_not_read(corpus: Path):
 
 
 # Removing
-
-
-def test_a_file_that_vanished_goes_from_the_index(tmp_path: Path, index: Path, corpus: Path):
-    run(index, [corpus])
-    (corpus / "ship.txt").unlink()
-    assert run(index, [corpus]).removed == 1
-    assert contents(index) == fresh(tmp_path, corpus)
 
 
 def test_remove_by_title_key_or_id(index: Path, corpus: Path):
@@ -172,16 +142,6 @@ def test_replies_are_forgotten_when_a_document_goes_or_changes_and_vectors_stay(
     embedder = WordHashes()
     run(index, [corpus], embedder=embedder)
     assert embedder.texts == []
-
-
-def test_a_removed_record_comes_back_as_a_removed_file_does(tmp_path: Path, index: Path):
-    lines = [{"title": "One", "text": "A light."}, {"title": "Two", "text": "A storm."}]
-    for name, text in (("rows.json", json.dumps(lines)), ("rows.jsonl", "\n".join(map(json.dumps, lines)))):
-        (tmp_path / name).write_text(text)
-        run(index, [tmp_path / name])
-        asyncio.run(remove(index, [f"{name}#Two"]))
-        again = run(index, [tmp_path / name])
-        assert (again.added, again.unchanged) == (1, 1)
 
 
 # Files that break, and files of many records
@@ -228,34 +188,10 @@ def test_a_file_that_is_left_out_now_is_kept_and_reported(index: Path, corpus: P
     assert len(rows(index)["documents"]) == 4
 
 
-def test_of_a_file_of_lines_only_those_that_changed_are_parsed(
-    tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
-):
-    lines = [json.dumps({"title": f"T{n}", "text": f"Tower number {n} has a light."}) for n in range(50)]
-    file = write(tmp_path, {"x.jsonl": "\n".join(lines)}) / "x.jsonl"
-    run(index, [file])
-    lines[20] = lines[20].replace("light", "bell")
-    lines.append('{"title": "T50", "text": "A tower at the end."}')
-    file.write_text("\n".join(lines))
-    parsed: list[str] = []
-    with monkeypatch.context() as patch:
-        real = json.loads
-
-        def parse(text: str) -> object:
-            parsed.append(text.strip())
-            return real(text)
-
-        patch.setattr("ragways.corpus.files.records.json.loads", parse)
-        summary = run(index, [file])
-    assert (summary.added, summary.changed, summary.unchanged) == (1, 1, 49)
-    assert [text for text in parsed if text.startswith('{"title"')] == [lines[20], lines[50]]
-    assert contents(index) == fresh(tmp_path, file)
-
-
 _LINE = st.tuples(st.sampled_from(["", "A", "B", "C"]), st.sampled_from(["", "light", "storm", "ship"]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(st.lists(_LINE, max_size=7), min_size=2, max_size=4))
 def test_lines_that_are_skipped_have_the_names_that_a_fresh_index_gives_them(tmp_path_factory, versions):
     home = tmp_path_factory.mktemp("lines")
@@ -280,25 +216,7 @@ def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path, index: Path):
         run(tmp_path / "other", [one, two])
 
 
-def test_a_file_below_two_named_folders_is_there_once(tmp_path: Path, index: Path):
-    folder = write(tmp_path / "corpus", {"news/a.txt": "A storm.", "b.txt": "A light."})
-    run(index, [folder])
-    again = run(index, [folder / "news", folder / "b.txt"])
-    assert (again.added, again.unchanged) == (0, 2)
-    assert len(rows(index)["documents"]) == 2
-
-
 # Layers
-
-
-def test_layers_can_be_added_later(tmp_path: Path, index: Path, corpus: Path):
-    embedder = WordHashes()
-    run(index, [corpus], embedder=embedder, layers=frozenset({"words"}))
-    assert not embedder.texts
-    run(index, [corpus], embedder=embedder)
-    assert contents(index) == fresh(tmp_path, corpus)
-    assert run(index, [corpus], layers=frozenset({"words"})).embedded == 0
-    assert contents(index) == contents(tmp_path / "fresh"), "a layer stays until the index is built anew"
 
 
 def test_a_layer_is_told_which_documents_came_and_went(index: Path, corpus: Path, notes: Notes):
@@ -318,13 +236,6 @@ def test_a_layer_is_told_which_documents_came_and_went(index: Path, corpus: Path
         Change((), (new,)),
     ]
     assert read_notes(index) == ["Fish", "Monday", "No", "The"]
-
-
-def test_each_document_is_extracted_once(index: Path, corpus: Path, notes: Notes):
-    for _ in range(2):
-        run(index, [corpus], layers=WITH_NOTES)
-    assert len(notes.extracted) == len(set(notes.extracted)) == 4
-    assert len(notes.folds) == 1
 
 
 def test_other_settings_extract_or_fold_anew_what_they_concern(index: Path, corpus: Path, notes: Notes):
@@ -354,37 +265,26 @@ def test_what_failed_is_tried_again_on_the_next_run(index: Path, corpus: Path, n
 
 
 def test_a_budget_stops_before_it_is_passed_and_stores_what_is_done(tmp_path: Path, index: Path):
-    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(600)})
+    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(200)})
     embedder = Paying()
-    with spending(Budget(usd=450)) as meter:
+    with spending(Budget(usd=150)) as meter:
         summary = run(index, [corpus], embedder=embedder)
     assert summary.stopped
-    assert summary.usage.usd == meter.spent.usd <= 450
+    assert summary.usage.usd == meter.spent.usd <= 150
     held = contents(index)
     assert len(held["documents"]) == len(held["vectors"]) == summary.added > 0  # type: ignore[arg-type]
     assert run(index, [corpus], embedder=embedder).stopped == ""
-    assert len(embedder.texts) == len(set(embedder.texts)) == 600
+    assert len(embedder.texts) == len(set(embedder.texts)) == 200
     assert contents(index) == fresh(tmp_path, corpus)
 
 
-def test_a_budget_that_ends_in_a_new_layer_is_gone_on_with(index: Path, corpus: Path, notes: Notes):
-    run(index, [corpus], layers=frozenset({"words"}))
-    Notes.costs = True
-    for _ in range(3):
-        with spending(Budget(usd=2)):
-            last = run(index, [corpus], layers=WITH_NOTES)
-    assert not last.stopped
-    assert last.usage.usd == 1
-    assert len(read_notes(index)) == 5
-
-
 def test_a_file_that_a_budget_left_half_read_goes_as_a_whole(tmp_path: Path, index: Path):
-    lines = "".join(json.dumps({"title": f"T{n}", "text": f"Tower number {n} has a light."}) + "\n" for n in range(900))
+    lines = "".join(json.dumps({"title": f"T{n}", "text": f"Tower number {n} has a light."}) + "\n" for n in range(700))
     corpus = write(tmp_path / "corpus", {"x.jsonl": lines, "o.txt": "Another text."})
-    with spending(Budget(usd=600)):
+    with spending(Budget(usd=520)):
         summary = run(index, [corpus], embedder=Paying())
     assert summary.stopped
-    assert 0 < summary.added < 900
+    assert 0 < summary.added < 700
     (corpus / "x.jsonl").unlink()
     assert run(index, [corpus]).removed > 0
     assert contents(index) == fresh(tmp_path, corpus)
@@ -429,13 +329,6 @@ def test_a_damaged_work_cache_is_cured_by_rebuild(tmp_path: Path, index: Path, c
         run(index, [corpus])
     run(index, [corpus], {"rebuild": True})
     assert contents(index) == fresh(tmp_path, corpus)
-
-
-def test_rebuild_starts_anew_and_forgets_the_rest(tmp_path: Path, index: Path, corpus: Path):
-    run(index, [corpus])
-    other = write(tmp_path / "other", {"gull.txt": "A gull over the harbour."})
-    run(index, [other], {"rebuild": True})
-    assert contents(index) == fresh(tmp_path, other)
 
 
 def test_readers_have_the_old_index_until_a_rebuild_is_whole(index: Path, corpus: Path):

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import NoIndex
-from ragways.core.trace import Usage, current_meter
 from ragways.index.build import build
 from ragways.index.check import Health, check
 from ragways.index.open import Index
@@ -84,19 +83,6 @@ def test_broken_rows(index: Path, name: str):
     assert the(check(index), name).severity == "error"
 
 
-def test_a_title_that_its_letters_do_not_lead_to(index: Path):
-    """Its row is there, and what is searched is another's."""
-    first = "WHERE id = (SELECT min(id) FROM titles_content)"
-    sql(
-        index / "index.sqlite",
-        "CREATE TEMP TABLE before AS SELECT id, c0 FROM titles_content",
-        f"UPDATE titles_content SET c0 = '  other ' {first}",
-        "INSERT INTO titles (titles) VALUES ('rebuild')",
-        f"UPDATE titles_content SET c0 = (SELECT c0 FROM before WHERE before.id = titles_content.id) {first}",
-    )
-    assert the(check(index), "titles that are not found by their letters").count == 1
-
-
 def test_a_damaged_file_of_a_view_and_its_cure(index: Path):
     folder = views(index)
     largest = max((folder / "vectors").iterdir(), key=lambda path: path.stat().st_size)
@@ -159,14 +145,6 @@ def test_status_counts_what_there_is(index: Path):
     assert not any(layer.rows or layer.bytes for layer in status.by_layer if not layer.built)
     assert status.bytes > sum(layer.bytes for layer in built.values()) / 2
     assert index_status(index).documents is None
-
-
-def test_status_says_what_work_cost_and_what_failed(index: Path):
-    with closing(WorkCache(index)) as cache, cache.costing("facts:x") as cost:
-        current_meter().reserve(Usage(calls=2, usd=0.5)).settle(Usage(calls=2, usd=0.5))
-        cache.keep_failure("facts:x", "abc", "no JSON", cost=cost)
-    [graph] = [layer for layer in layer_status(index) if layer.name == "graph"]
-    assert (graph.built, graph.failures, graph.spent.calls, graph.spent.usd) == (False, 1, 2, 0.5)
 
 
 # Languages that the embedder does not know

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +14,6 @@ import pytest
 from ragways.core.plain import from_plain
 from ragways.index.build import build
 from ragways.index.diagnosis import (
-    FILTERED,
-    NO_GRAPH,
-    NO_VECTORS,
     Diagnosis,
     StoredFigures,
     diagnose,
@@ -25,7 +21,6 @@ from ragways.index.diagnosis import (
     save,
     textual,
 )
-from ragways.index.filtered import only
 from ragways.index.open import Index
 from ragways.index.shape import (
     centroid_distance,
@@ -102,14 +97,6 @@ def test_twonn_finds_the_dimension(dimension: int):
     assert duplicates == 0
 
 
-def test_twonn_leaves_duplicates_out_and_counts_them():
-    points = embedded(np.random.default_rng(2).random((2000, 2)))
-    alone = semantic(points)
-    doubled = semantic(np.concatenate([points, points[:100]]))
-    assert doubled.duplicates == 200
-    assert doubled.intrinsic_dimension == pytest.approx(alone.intrinsic_dimension, rel=0.1)
-
-
 def test_neighbours_are_exact():
     points = np.random.default_rng(3).standard_normal((700, 16)).astype(np.float32)
     near, distances = nearest(points, 10)
@@ -154,15 +141,6 @@ def test_a_large_corpus_is_sampled_and_says_so():
     assert semantic(points, limit=2000, seed=8) != got
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3])
-def test_a_handful_of_chunks_has_no_figures_rather_than_wrong_ones(count: int):
-    got = semantic(np.eye(4, dtype=np.float32)[:count])
-    assert got.chunks == count
-    assert got.intrinsic_dimension is None
-    assert got.hubness is None
-    assert (got.centroid_distance is None) == (count == 0)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write(
@@ -204,16 +182,6 @@ def test_an_index_is_diagnosed_and_the_figures_are_saved(folder: Path):
     again.close()
 
 
-@pytest.mark.parametrize(
-    ("layer", "missing"), [("vectors", {"structure": NO_GRAPH}), ("graph", {"meaning": NO_VECTORS})]
-)
-def test_either_layer_alone_will_do(folder: Path, layer: str, missing: dict[str, str]):
-    with closing(built(folder, layer)) as index:
-        found = diagnose(index)
-    assert found.missing == missing
-    assert (found.structure is None) == (layer == "vectors") == (found.meaning is not None)
-
-
 TEXTS = {
     "harbour.md": "---\ndate: 2001-05-04\n---\n# Harbour\n\nThe light was built by a woman.\n",
     "light.wiki": "The light was built by [[Anna Brack]].",
@@ -244,13 +212,6 @@ def test_a_graph_tells_which_documents_others_name(tmp_path: Path):
     }
     index = built_of(tmp_path, plain, "words", "graph")
     assert textual(index).linked_share == pytest.approx(1 / 3)
-    index.close()
-
-
-def test_an_index_of_nothing_has_no_shares(tmp_path: Path):
-    index = built_of(tmp_path, {"empty.md": ""}, "words")
-    texts = textual(index)
-    assert (texts.passages, texts.mean_tokens, texts.duplicate_share) == (0, None, None)
     index.close()
 
 
@@ -291,57 +252,3 @@ def test_a_large_index_stores_its_figures_until_a_tenth_of_it_is_other(tmp_path:
             assert stored(index).generation == index.generation == first.generation + 2
         index.close()
     first.close()
-
-
-def test_figures_are_measured_anew_for_other_layers_and_dropped_of_a_small_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("ragways.index.diagnosis.STORED_FROM", 20)
-    texts = {f"{n}.md": f"# Light {n}\n\nLight {n} was built by Anna Brack.\n" for n in range(20)}
-    index = built_of(tmp_path, texts, "words")
-    assert stored(index).structure is None
-    index.close()
-    index = built(tmp_path, "words", "graph")
-    assert stored(index).structure == diagnose(index, quick=True).structure
-    assert known_diagnosis(only(index, "title = 'Light 1'")).texts == textual(only(index, "title = 'Light 1'"))
-    index.close()
-    for n in range(3):
-        (tmp_path / "docs" / f"{n}.md").unlink()
-    index = built(tmp_path, "words", "graph")
-    assert StoredFigures.of(index.store) is None
-    assert known_diagnosis(index) == diagnose(index, quick=True)
-    index.close()
-
-
-def test_figures_are_measured_anew_where_the_graph_is_made_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.diagnosis.STORED_FROM", 1)
-    write(tmp_path / "docs", {f"{n}.md": f"# Light {n}\n\nIt was built by Anna Brack.\n" for n in range(12)})
-    (tmp_path / "empty.jsonl").write_text("")
-    for settings in ({"structure": False, "method": "import", "file": str(tmp_path / "empty.jsonl")}, {}):
-        made = recipe(layers=frozenset({"words", "graph"}), settings={"graph": settings})
-        asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], made))
-        with closing(Index.open(tmp_path / "index")) as index:
-            assert stored(index) == diagnose(index, quick=True)
-
-
-def test_quick_figures_do_not_depend_on_whether_all_were_measured(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.diagnosis.FEW_POINTS", 1)
-    index = built(folder, "vectors")
-    whole, quick = diagnose(index, seed=5), diagnose(index, quick=True)
-    assert whole.meaning is not None
-    assert whole.meaning.neighbours_of.size == 2
-    assert whole.quick_meaning == quick.meaning
-    assert quick.meaning is not None
-    assert quick.meaning.neighbours_of.size == 1
-    index.close()
-
-
-def test_under_a_filter_the_structure_is_not_measured(folder: Path):
-    index = built(folder, "vectors", "words", "graph")
-    save(folder / "index", diagnose(index))
-    part = known_diagnosis(only(index, "title = 'Port Averne'"))
-    assert part.structure is None
-    assert part.missing == {"structure": FILTERED}
-    assert part.texts is not None
-    assert (part.texts.documents, len(index.documents())) == (1, 2)
-    index.close()

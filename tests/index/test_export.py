@@ -171,12 +171,6 @@ def test_without_pyarrow_the_cure_is_its_install_line(index: Index, tmp_path: Pa
     assert not (tmp_path / "out").exists()
 
 
-def test_folders_that_are_not_there_are_made(index: Index, tmp_path: Path):
-    for form, name in (("json", "graph.json"), ("csv", "tables")):
-        export(index, form, tmp_path / "not" / "yet" / name)
-        assert (tmp_path / "not" / "yet" / name).exists()
-
-
 def test_places_that_cannot_be_written(index: Index, tmp_path: Path):
     (tmp_path / "file").write_text("kept")
     with pytest.raises(UsageError, match="cannot write"):

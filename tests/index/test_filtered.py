@@ -10,7 +10,7 @@ import pytest
 from ragways.core.errors import UsageError
 from ragways.index.filtered import only
 from ragways.index.open import Index
-from tests.fakes import WordHashes
+from tests.fakes import vector_of
 from tests.index.runs import indexed
 
 FILES = {
@@ -50,7 +50,7 @@ def test_only_matching_documents_are_there(index: Index):
 
 def test_no_layer_finds_another_document(index: Index):
     part = only(index, 'path~"api/"')
-    vector = WordHashes()._vector("lantern burns")
+    vector = vector_of("lantern burns")
     for layer in ("words", "vectors"):
         assert len(_found(index, layer, vector)) == 3
         assert set(_found(part, layer, vector)) == {

@@ -128,7 +128,7 @@ def _edit(home: Path, turn: int) -> None:
 
 
 def _remove(home: Path, turn: int) -> None:
-    asyncio.run(remove(home / "index", [f"docs/{100 + turn}.md"]))
+    asyncio.run(remove(home / "index", [f"docs/{50 + turn}.md"]))
 
 
 def _open(home: Path, turn: int) -> None:
@@ -138,9 +138,9 @@ def _open(home: Path, turn: int) -> None:
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two corpora with their indexes, the second ten times as large."""
+    """Two corpora with their indexes, the second seven times as large."""
     made = []
-    for size in (300, 3000):
+    for size in (100, 700):
         home = tmp_path_factory.mktemp(f"of {size}")
         write(home / "docs", {f"{n}.md": f"# Ship {n}\n\nShip {n} lay in harbour {n % 7}.\n" for n in range(size)})
         run(home / "index", [home / "docs"])

@@ -64,25 +64,6 @@ def test_an_index_without_layers_is_documents(tmp_path: Path):
         Index.open(tmp_path / "nothing")
 
 
-def test_a_missing_layer_is_named_with_the_command(index: Path):
-    with closing(Index.open(index)) as opened, pytest.raises(MissingLayer) as caught:
-        opened.require(["graph"])
-    assert "--with graph,vectors,words" in caught.value.cure
-
-
-def test_what_is_written_later_stays_out_of_sight(index: Path):
-    with closing(Index.open(index)) as opened:
-        identity, before = opened.identity, found(opened)
-        write(index.parent / "docs", {"d.txt": "Another storm."})
-        run(index)
-        removed(index, "b")
-        assert found(opened) == before == {"a", "b", "c"}
-        assert opened.identity == identity
-        assert not opened.is_newest()
-    with closing(Index.open(index)) as opened:
-        assert found(opened) == {"a", "c", "d"}
-
-
 def test_documents_that_changed_since_the_views_are_left_out(index: Path):
     """While a run goes on, rows are ahead of the views: a removed document is gone at once, an edited one is not read
     by the places that its text had before.
@@ -107,16 +88,6 @@ def test_rows_that_change_are_followed_without_opening_views_again(live: LiveInd
         assert second is first
         assert found(second) == {"a", "c"}
         assert second.counts()["documents"] == counted - 1 == 2
-
-
-def test_published_views_are_followed(live: LiveIndex, index: Path):
-    with live.snapshot() as first:
-        assert found(first) == {"a", "b", "c"}
-    write(index.parent / "docs", {"d.txt": "Another storm."})
-    run(index)
-    with live.snapshot() as second:
-        assert second is not first
-        assert found(second) == {"a", "b", "c", "d"}
 
 
 def test_questions_side_by_side_each_have_their_state(live: LiveIndex, index: Path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -45,13 +44,6 @@ def test_views_of_another_format_are_not_read(tmp_path: Path):
     listed = views.folder / "views.json"
     listed.write_text(listed.read_text().replace('"format": "1"', '"format": "0"'))
     assert published(tmp_path) is None
-
-
-def test_a_draft_that_is_not_published_leaves_nothing(tmp_path: Path):
-    with suppress(RuntimeError), draft(tmp_path, 1, None) as made:
-        (made.of("words") / "a").write_bytes(b"x")
-        raise RuntimeError
-    assert list((tmp_path / "views").iterdir()) == []
 
 
 def test_what_is_taken_over_is_linked_and_what_is_replaced_leaves_the_old_generation_alone(tmp_path: Path):

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.layers import lexicon as chapter
 from ragways.layers.graph.names import forms_of, stem_of
 from ragways.layers.known_names import TABLES, KnownNames
 from ragways.layers.lexicon import FILE, Lexicon
 from ragways.store.store import Store
-from tests.layers.graph.texts import documents, sources
+from tests.layers.graph.texts import documents
 from tests.store.rows import put, write_texts
 
 TEXTS = {
@@ -157,31 +156,6 @@ def test_where_there_is_none_or_a_damaged_or_foreign_one_it_is_made_anew(store: 
     db.close()
     assert Lexicon.open(store) is None
     assert Lexicon.of([]).common("the")
-
-
-def test_one_that_cannot_be_made_leaves_the_one_before(store: Store) -> None:
-    write_texts(store, {"Saltrey": "Saltrey is an island."})
-    before = Lexicon.make(store, store.folder)
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        Lexicon.make(store, store.folder, stop)
-    opened = Lexicon.open(store)
-    assert opened is not None
-    assert opened.epoch == before.epoch
-    assert not list(store.folder.glob("lexicon*draft*"))
-    opened.close()
-    before.close()
-
-
-def test_how_names_are_used_is_learnt_from_a_sample_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = sources({f"Name{n}": f"Zoltrane{n} left. He met the Quill{n} of it." for n in range(40)})
-    monkeypatch.setattr(chapter, "LEAST", 4)
-    lexicon = Lexicon.of(found)
-    known = [n for n, each in enumerate(found) if lexicon.alone(each.title.casefold().replace("name", "quill"))]
-    assert known == list(range(10))
 
 
 PARTS = st.tuples(

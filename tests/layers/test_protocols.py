@@ -11,9 +11,7 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ragways.core.types import document_number
 from ragways.index.build import build
@@ -21,7 +19,7 @@ from ragways.index.open import Index
 from ragways.layers.layer import Scored
 from ragways.layers.protocols import Communities, Documents, Graph, Vectors, Windows, Words
 from ragways.layers.table import LAYERS
-from tests.fakes import WordHashes, recipe, write
+from tests.fakes import WordHashes, recipe, vector_of, write
 from tests.retrieval.graph_corpus import TEXTS
 
 
@@ -59,11 +57,6 @@ ENGINES: dict[str, Callable[[Path], AbstractContextManager[Opened]]] = {"folder"
 def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     with ENGINES[request.param](tmp_path_factory.mktemp(request.param)) as opened:
         yield opened
-
-
-def vector_of(text: str) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = asyncio.run(WordHashes().embed([text]))[0]
-    return found
 
 
 def is_ranked(scored: Scored, limit: int) -> bool:

@@ -19,11 +19,11 @@ from ragways.core.errors import StoreDamaged, StoreFailed
 from ragways.core.types import content_hash
 from ragways.layers import sketches as under_test
 from ragways.layers.layer import Scored
-from ragways.layers.sketches import is_exact, sketches
-from ragways.layers.vectors import VECTORS, ChunkVectors, StoredVectors, best, recall
+from ragways.layers.sketches import sketches
+from ragways.layers.vectors import VECTORS, ChunkVectors, StoredVectors, best
 from ragways.store.packed import PackedRows
 from ragways.store.store import chunk_id, number_of, path_of, place_of
-from tests.fakes import WordHashes
+from tests.fakes import WordHashes, vector_of
 from tests.layers.views import LayerRuns
 from tests.store.rows import document, number, put
 
@@ -204,19 +204,6 @@ def test_searches_among_some_rows_are_sorts_of_those(rows: int, seed: int, k: in
     assert vectors.only(kept).search(question, k, minimum=-100.0, most=most) == expected[:k]
 
 
-def test_recall_of_many_rows():
-    chance = np.random.default_rng(1)
-    rows = chance.standard_normal((3_000, 384)).astype(np.float32)
-    rows[1:] += 1.5 * rows[chance.integers(0, 40, 2_999)]
-    vectors = chunk_vectors([(n, 0) for n in range(3000)], rows, range(3000), dead=2)
-    assert is_exact(3000, 10)
-    assert recall(vectors) == 1
-    with in_steps(600):
-        assert recall(vectors) > 0.97
-    with in_steps(10):
-        assert recall(vectors) < 0.9
-
-
 # Folding
 
 
@@ -229,18 +216,13 @@ def expected(runs: LayerRuns, question: Floats, k: int) -> Scored:
     return sorted_hits(keys, rows, question, k, -1.0)
 
 
-def question(text: str) -> Floats:
-    vector: Floats = asyncio.run(WordHashes().embed([text]))[0]
-    return vector
-
-
 @pytest.mark.parametrize("steps", [False, True])
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_a_fold_answers_as_made_from_the_same_rows(steps: bool, data: st.DataObject):
     """To the bit: with sketches, where searches go by them, and without."""
     text = st.lists(st.sampled_from([f"w{n}" for n in range(12)]), min_size=1, max_size=150).map(" ".join)
-    asked = [question(words) for words in ("w1", "w0 w3 w7", "w2 w5 w6 w9 w11")]
+    asked = [vector_of(words) for words in ("w1", "w0 w3 w7", "w2 w5 w6 w9 w11")]
     with TemporaryDirectory() as place, in_steps(4) if steps else nullcontext():
         runs = LayerRuns(Path(place), VECTORS)
         for _ in range(data.draw(st.integers(1, 6))):
@@ -265,7 +247,7 @@ def test_rows_are_appended_and_a_quarter_removed_is_taken_out(runs: LayerRuns):
     runs.run({f"{n}.txt": f"w{n} light" for n in range(8)})
     first, size = rows_file(runs), rows_file(runs).stat().st_size
     old = runs.open()
-    before = old.search(question("light"), 20)
+    before = old.search(vector_of("light"), 20)
     runs.run({"new.txt": "harbour", "0.txt": "", "1.txt": ""})
     assert rows_file(runs).samefile(first)
     assert rows_file(runs).stat().st_size == size // 8 * 9
@@ -273,16 +255,8 @@ def test_rows_are_appended_and_a_quarter_removed_is_taken_out(runs: LayerRuns):
     runs.run({"2.txt": ""})
     assert not rows_file(runs).samefile(first)
     assert rows_file(runs).stat().st_size == size // 8 * 6
-    assert old.search(question("light"), 20) == before
+    assert old.search(vector_of("light"), 20) == before
     assert runs.findings() == []
-
-
-def test_what_a_killed_run_appended_is_written_over(runs: LayerRuns):
-    runs.run({f"{n}.txt": f"w{n} light" for n in range(8)})
-    with rows_file(runs).open("ab") as file:
-        file.write(b"more")
-    vectors = runs.run({"new.txt": "harbour"})
-    assert vectors.search(question("harbour"), 2) == expected(runs, question("harbour"), 2)
 
 
 def test_a_document_without_vectors_is_left_out_until_there_are_some(runs: LayerRuns):
@@ -295,13 +269,6 @@ def test_a_document_without_vectors_is_left_out_until_there_are_some(runs: Layer
     assert len(runs.run({})) == 3
     assert runs.use.failed == 0
     assert runs.findings() == []
-
-
-def test_vectors_that_the_cache_has_lost_are_made_again(runs: LayerRuns):
-    runs.run({"a.txt": "harbour light", "b.txt": "the tide"})
-    runs.cache.keep_only({})
-    vectors = runs.run({}, make=True)
-    assert vectors.search(question("tide"), 2) == expected(runs, question("tide"), 2)
 
 
 def test_vectors_of_another_length_are_refused(runs: LayerRuns):

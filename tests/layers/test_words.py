@@ -12,13 +12,12 @@ from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import StoreDamaged
-from ragways.layers.words import WORDS, StoredWords, all_terms, sure_terms, terms
+from ragways.layers.words import WORDS, StoredWords, all_terms, terms
 from ragways.store.store import number_of
 from tests.layers.views import LayerRuns
 from tests.store.rows import number
@@ -87,7 +86,7 @@ def assert_plain(runs: LayerRuns, words: StoredWords, k: int = 10) -> None:
 
 
 def test_scores_and_order_are_those_of_bm25(runs: LayerRuns):
-    words = runs.run({**drawn(1, 700), "same.txt": "w1 w1 w9", "other.txt": "w1 w1 w9"})
+    words = runs.run({**drawn(1, 400), "same.txt": "w1 w1 w9", "other.txt": "w1 w1 w9"})
     for k in (1, 10, 40, 1000):
         assert_plain(runs, words, k)
 
@@ -106,7 +105,7 @@ def test_no_question_is_a_query(runs: LayerRuns, question: str):
     assert words.search("harbour", 0) == []
 
 
-@pytest.mark.parametrize("count", [0, 1, 5, 60, 200, 399])
+@pytest.mark.parametrize("count", [0, 1, 60, 399])
 def test_a_search_among_some_documents_is_the_search_among_all_without_the_others(runs: LayerRuns, count: int):
     words = runs.run({**drawn(5, 400), **{f"same{n}.txt": "w1 same" for n in range(100)}})
     chosen = {number(f"{n}.txt") for n in random.Random(count).sample(range(400), count)}
@@ -118,28 +117,6 @@ def test_a_search_among_some_documents_is_the_search_among_all_without_the_other
             assert [id for id, _ in found] == [id for id, _ in everywhere[:k]]
             assert dict(found) == pytest.approx(dict(everywhere[:k]), rel=1e-6)
     assert part.holding(["w1"]).tolist() == [n for n in words.holding(["w1"]).tolist() if n in chosen]
-
-
-def test_a_filter_that_leaves_little_of_much_finds_it(runs: LayerRuns, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.layers.words._MANY", 10)
-    words = runs.run({f"{n}.txt": f"common word{n}" for n in range(120)} | {"long.txt": "common " + "other " * 30})
-    only = words.only(frozenset({number("long.txt")}))
-    assert [number_of(id) for id, _ in only.search("common", 3)] == [number("long.txt")]
-    assert only.search("common", 3) == words.search("common", 1000)[-1:]
-    most = sorted(number(f"{n}.txt") for n in range(119))
-    assert [number_of(id) for id, _ in words.only(most).search("common", 3)] == most[:3]
-
-
-def test_documents_that_hold_all_words_in_whatever_chunks(runs: LayerRuns):
-    long = "harbour light. " + "filler of it goes on and on here. " * 40 + "tide tables."
-    words = runs.run({"a.txt": long, "b.txt": "harbour tide", "c.txt": "harbour"})
-    assert len(words) > 3
-    both = sorted([number("a.txt"), number("b.txt")])
-    assert words.holding(["harbour", "tide"]).tolist() == both
-    assert words.holding(["harbour"]).tolist() == sorted([*both, number("c.txt")])
-    assert words.holding([]).tolist() == words.holding(["nowhere"]).tolist() == []
-    assert words.holding(["nowhere", "harbour"]).dtype == np.int64
-    assert words.frequencies(["harbour", "tide", "nowhere"]) == {"harbour": 3, "tide": 2, "nowhere": 0}
 
 
 # Folding
@@ -168,7 +145,7 @@ def test_a_fold_answers_as_made_from_the_same_rows(data: st.DataObject):
 
 
 def test_few_removals_are_marked_and_a_hundredth_has_the_words_made_anew(runs: LayerRuns):
-    texts = drawn(7, 400)
+    texts = drawn(7, 250)
     runs.run(texts)
     total = len(runs.open())
     first = segments(runs)
@@ -207,22 +184,6 @@ def test_a_reader_of_the_generation_before_keeps_it(runs: LayerRuns):
     view.rmdir()
     gc.collect()
     assert old.search("w1 w5", 20) == before
-
-
-def test_a_document_that_comes_again_is_there_once(runs: LayerRuns):
-    runs.run(drawn(3, 300))
-    words = runs.run({"7.txt": "harbour light"})
-    assert [number_of(id) for id, _ in words.search("harbour", 5)] == [number("7.txt")]
-    with runs.store.batch() as batch:  # as when a layer is extracted again
-        batch.put_facts("words", number("8.txt"), {}, (), "")
-    assert len(runs.run({})) == len(chunks(runs))
-    assert runs.findings() == []
-
-
-def test_an_index_without_documents(runs: LayerRuns):
-    assert runs.run({}).search("word", 3) == []
-    assert runs.run({"a.txt": "word"}).search("word", 3)
-    assert runs.run({"a.txt": ""}).search("word", 3) == []
 
 
 def test_damaged_files_end_in_an_error_with_its_cure(runs: LayerRuns):
@@ -297,7 +258,3 @@ def test_no_word_has_a_blank_in_it():
     text = "".join(map(chr, range(1, 0x3000))) + " ".join(text for each in FOUND.values() for text in each)
     for part in (text[at : at + 400] for at in range(0, len(text), 400)):
         assert " ".join(all_terms(part)).split() == all_terms(part)
-
-
-def test_sure_terms_stand_in_texts_of_any_language():
-    assert set(sure_terms("Die Abhängigkeiten der Tests")) <= set(terms("Die Abhängigkeiten der Tests und das ist es"))

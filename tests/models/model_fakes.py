@@ -32,6 +32,22 @@ class FakeTime:
                 return
 
 
+class Heard:
+    """A listener: the pieces it was given, the text as it stands, and how often it began anew."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[str, bool]] = []
+        self.text = ""
+
+    def __call__(self, text: str, *, restart: bool = False) -> None:
+        self.pieces.append((text, restart))
+        self.text = text if restart else self.text + text
+
+    @property
+    def restarts(self) -> int:
+        return sum(restart for _, restart in self.pieces)
+
+
 @dataclass(frozen=True)
 class Note:
     text: str

@@ -9,13 +9,12 @@ import threading
 import numpy as np
 import pytest
 
-from ragways.core.errors import ModelError, ModelRefused, UnusableReply, UsageError
+from ragways.core.errors import ModelRefused, UnusableReply, UsageError
 from ragways.core.trace import Budget, span, spending
 from ragways.models.adapt import as_embedder, as_model
 from ragways.models.call import Call, Message, Tool
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
-from ragways.testing import ScriptedModel
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, Note
 
 
@@ -55,18 +54,6 @@ def test_a_name_and_complete_make_a_model(own: Own):
     assert (own.thread == "MainThread") is isinstance(own, AsyncOwn), "what is not async runs in a thread"
 
 
-def test_what_it_says_is_checked_like_any_reply():
-    with pytest.raises(UnusableReply):
-        asyncio.run(ModelClient(as_model(Own("no")), asks=2).do(NOTE, ABOUT))
-
-
-def test_its_text_is_heard_in_one_piece():
-    pieces: list[tuple[str, bool]] = []
-    listen = lambda text, *, restart=False: pieces.append((text, restart))  # noqa: E731
-    asyncio.run(ModelClient(as_model(Own())).do(NOTE, ABOUT, on_text=listen))
-    assert pieces == [(json.dumps(GOOD), True)]
-
-
 def test_errors_of_the_object_are_told_in_words():
     with pytest.raises(ModelRefused, match=r"own failed \(ValueError: no luck\)") as caught:
         asyncio.run(ModelClient(as_model(Own(ValueError("no luck")))).do(NOTE, ABOUT))
@@ -88,11 +75,6 @@ def test_what_is_no_model_is_told_what_it_lacks():
 
     with pytest.raises(UsageError, match="no method `complete`"):
         as_model(Nameless())
-
-
-def test_a_model_stays_as_it_is():
-    model = ScriptedModel([])
-    assert as_model(model) is model
 
 
 class Vectors:
@@ -129,33 +111,6 @@ def test_a_name_and_embed_make_an_embedder(kind: type[Vectors]):
     assert embedder.estimate(["x"]).calls == 0
 
 
-def test_the_dimension_is_known_from_the_first_vectors():
-    own = Vectors()
-    embedder = as_embedder(own)
-    asyncio.run(embedder.embed(["abc"]))
-    assert embedder.dimension == 3
-    assert own.asked == [["abc"]]
-
-
-def test_the_dimension_can_be_asked_for_inside_a_running_loop():
-    async def main() -> tuple[int, tuple[int, ...]]:
-        embedder = as_embedder(AsyncVectors())
-        return embedder.dimension, (await as_embedder(AsyncVectors()).embed([])).shape
-
-    assert asyncio.run(main()) == (3, (0, 3))
-
-
-def test_a_dimension_that_is_given_is_believed_and_checked():
-    class Given(Vectors):
-        dimension = 4
-
-    own = Given()
-    assert as_embedder(own).dimension == 4
-    assert own.asked == []
-    with pytest.raises(UnusableReply, match=r"shape \(1, 3\), not \(1, 4\)"):
-        asyncio.run(as_embedder(own).embed(["x"]))
-
-
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
@@ -175,20 +130,3 @@ def test_what_are_no_vectors_is_told_in_words(rows: object, told: str):
     with pytest.raises(UnusableReply, match=told) as caught:
         asyncio.run(embedder.embed(["x", "y"]))
     assert "embed(texts)" in caught.value.cure
-
-
-def test_errors_of_an_embedder_are_told_in_words():
-    class Broken(Vectors):
-        def embed(self, texts: list[str]) -> object:
-            raise OSError("no socket")
-
-    with pytest.raises(ModelRefused, match="no socket"):
-        asyncio.run(as_embedder(Broken()).embed(["x"]))
-    with pytest.raises(ModelRefused, match="no socket"):
-        _ = as_embedder(Broken()).dimension
-    with pytest.raises(ModelError, match="none for its tokens"):
-        asyncio.run(as_embedder(Vectors()).tokens(["x"]))
-    with pytest.raises(UsageError, match="no `name`"):
-        as_embedder(object())
-    with pytest.raises(UsageError, match="no method `embed`"):
-        as_embedder(type("Named", (), {"name": "x"})())

@@ -12,7 +12,6 @@ import pytest
 from ragways.models.check import EndpointReport, check_endpoint
 from ragways.models.dialect import Dialect, DialectMemory
 from ragways.models.endpoint import Endpoint
-from ragways.models.limits import reporting_waits
 from ragways.models.tokens import Price, Prices
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
@@ -111,20 +110,8 @@ def test_an_endpoint_that_is_a_web_page_is_asked_once(tmp_path: Path):
     assert server.count == 1
 
 
-def test_a_server_that_is_busy_first_is_waited_for():
-    with LoopbackServer(capable, faults=[Fault("down", requests=1)]) as server, reporting_waits(lambda _: None):
-        assert works(checked(server)) == ALL
-
-
 def test_a_key_that_is_wrong_is_the_first_thing_said():
     with LoopbackServer(capable, key="right") as server:
         report = checked(server, key="wrong")
     assert not report.answers
     assert "key" in report.probes[0].note
-
-
-def test_what_was_remembered_wrongly_is_learnt_anew(tmp_path: Path):
-    memory = DialectMemory(tmp_path)
-    with LoopbackServer(capable) as server:
-        memory.put(server.base_url, "m", Dialect(form="plain", temperature=False))
-        assert checked(server, memory).dialect == Dialect()

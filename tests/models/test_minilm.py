@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
-from ragways.models.embed import Embedder, Vectors, maxsim
+from ragways.models.embed import Embedder, Vectors
 from ragways.models.encoder import WEIGHTS
 from ragways.models.minilm import VERSION, MiniLM
 
@@ -66,43 +66,6 @@ def test_int8_is_near_the_reference(model: MiniLM, expected: NDArray[np.float64]
     assert scraps.min() > 0.95
 
 
-def test_it_is_an_embedder(model: MiniLM) -> None:
-    assert isinstance(model, Embedder)
-    assert model.dimension == 384
-
-
-def test_rows_have_length_one(model: MiniLM) -> None:
-    vectors = embed(model, SENTENCES)
-    assert vectors.shape == (len(SENTENCES), 384)
-    assert vectors.dtype == np.float32
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    for found in tokens(model, SENTENCES):
-        assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_a_question_is_nearer_to_its_answer(model: MiniLM) -> None:
-    lighthouse, builder, plants, sugar = embed(model, SENTENCES[:4])
-    assert builder @ lighthouse > builder @ plants + 0.2
-    assert sugar @ plants > sugar @ lighthouse + 0.2
-
-
-def test_late_interaction_puts_the_answer_first(model: MiniLM) -> None:
-    lighthouse, builder, plants, sugar = tokens(model, SENTENCES[:4])
-    assert maxsim(builder, lighthouse) > maxsim(builder, plants)
-    assert maxsim(sugar, plants) > maxsim(sugar, lighthouse)
-
-
-def test_token_vectors_lie_around_the_sentence_vector(model: MiniLM) -> None:
-    sentence, found = embed(model, SENTENCES[:1])[0], tokens(model, SENTENCES[:1])[0]
-    mean = found.mean(0)
-    assert sentence @ mean / np.linalg.norm(mean) > 0.95
-
-
-def test_as_many_token_vectors_as_tokens(model: MiniLM) -> None:
-    assert [len(found) for found in tokens(model, SENTENCES)] == model.count(SENTENCES)
-    assert model.count(["two words", ""]) == [2, 0]
-
-
 words = st.sampled_from(
     ["the", "pier", "light", "of", "1874", "built", "who", "sugar", "€", "naïve", "東京", "unbelievable", "."]
 )
@@ -119,24 +82,9 @@ def test_a_vector_depends_on_its_text_alone(model: MiniLM, texts: list[str], ran
         assert text not in alone or np.array_equal(vector, alone[text])
 
 
-def test_token_vectors_depend_on_their_text_alone(model: MiniLM) -> None:
-    together = tokens(model, SENTENCES)
-    for text, found in zip(SENTENCES, together, strict=True):
-        assert np.array_equal(tokens(model, [text])[0], found)
-
-
 def test_vectors_do_not_depend_on_threads(model: MiniLM) -> None:
     assert np.array_equal(embed(MiniLM(threads=1), SENTENCES), embed(model, SENTENCES))
     assert np.array_equal(embed(MiniLM(threads=3), SENTENCES * 4)[-9:], embed(model, SENTENCES))
-
-
-def test_several_tasks_at_once(model: MiniLM) -> None:
-    async def both() -> list[Vectors]:
-        return await asyncio.gather(*(model.embed(SENTENCES[i:]) for i in range(4)))
-
-    expected = embed(model, SENTENCES)
-    for i, vectors in enumerate(asyncio.run(both())):
-        assert np.array_equal(vectors, expected[i:])
 
 
 def test_the_event_loop_stays_free(model: MiniLM) -> None:
@@ -149,12 +97,6 @@ def test_the_event_loop_stays_free(model: MiniLM) -> None:
         return count
 
     assert asyncio.run(turns()) > 5
-
-
-def test_nothing_gives_nothing(model: MiniLM) -> None:
-    assert embed(model, []).shape == (0, 384)
-    assert tokens(model, []) == []
-    assert model.count([]) == []
 
 
 ODD = [
@@ -191,11 +133,6 @@ def test_a_text_is_cut_at_the_limit(model: MiniLM) -> None:
     wide = MiniLM(max_tokens=512)
     assert len(tokens(wide, [text])[0]) == 300
     assert len(tokens(wide, [text * 2])[0]) == 510
-
-
-def test_names_tell_vectors_apart() -> None:
-    assert MiniLM().name == "all-MiniLM-L6-v2/int8-2"
-    assert MiniLM(max_tokens=512).name == "all-MiniLM-L6-v2/int8-2-512"
 
 
 def test_senseless_settings_are_refused() -> None:

@@ -13,11 +13,6 @@ def test_sections_become_messages():
     assert (user.role, user.content) == ("user", "## About\ntides twice: tides")
 
 
-def test_without_sections_it_is_the_users():
-    (user,) = Prompt.parse("p", "Say {{word}}\n").fill({"word": 3})
-    assert (user.role, user.content) == ("user", "Say 3")
-
-
 @pytest.mark.parametrize(
     ("values", "said"),
     [
@@ -64,10 +59,6 @@ def test_the_system_message_says_what_a_fence_is_and_never_changes():
     one, two = prompt.fill({"a": "1"}), prompt.fill({"a": "2"})
     assert one[0].content == FENCE_RULE
     assert one[0] == two[0]
-
-
-def test_a_hash_names_the_text():
-    assert Prompt.parse("p", "{{a}}").hash == Prompt.parse("q", "{{a}}").hash != Prompt.parse("p", "{{a}}.").hash
 
 
 @pytest.mark.parametrize("name", ["no-such-prompt", "../core/types", "A", ""])

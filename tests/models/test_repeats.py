@@ -15,18 +15,10 @@ from ragways.models.endpoint import Endpoint
 from ragways.models.repeats import LONGEST_UNIT, TAIL, cut_to_one_copy, unit_at_end
 from ragways.models.tokens import count_text
 from ragways.testing import Fault, LoopbackServer
-from tests.models.model_fakes import ABOUT, NOTE, WORD, Note, Word
+from tests.models.model_fakes import ABOUT, NOTE, WORD, Heard, Note, Word
 
 BEGINS = "The harbour has a light. "
 UNIT = "It was built by Anna Brack in 1871. "
-
-
-class Heard:
-    def __init__(self) -> None:
-        self.text = ""
-
-    def __call__(self, text: str, *, restart: bool = False) -> None:
-        self.text = text if restart else self.text + text
 
 
 class Server(LoopbackServer):
@@ -87,21 +79,6 @@ def test_json_that_is_read_as_far_as_it_goes_is_not_asked_for_again():
         outcome, _ = done(server, task=replace(NOTE, partial=True), given=ABOUT, heard=Heard())
     assert (outcome.value, outcome.cut, outcome.repeats) == (Note((BEGINS + UNIT).strip(), (1,)), True, True)
     assert server.count == 1
-
-
-def test_other_json_is_asked_for_again_with_the_reason():
-    replies = iter([BEGINS + UNIT * 1000, json.dumps({"text": "fine"})])
-    with LoopbackServer(lambda _: next(replies)) as server:
-        outcome, _ = done(server, task=NOTE, given=ABOUT, heard=Heard())
-    assert (outcome.value, outcome.repeats) == (Note("fine"), False)
-    assert "again and again" in str(server.requests[1].body["messages"])
-
-
-@pytest.mark.parametrize("text", ["- " * 2000, "1. 2. " * 1000, " ".join(f"the line {n}" for n in range(1000))])
-def test_text_that_is_no_loop_comes_whole(text):
-    with LoopbackServer(lambda _: f"{text}ends.") as server:
-        outcome, _ = done(server)
-    assert (outcome.value, outcome.repeats) == (f"{text}ends.", False)
 
 
 @pytest.mark.parametrize(

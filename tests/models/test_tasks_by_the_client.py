@@ -5,12 +5,12 @@ from typing import Literal
 
 import pytest
 
-from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, UnusableReply
-from ragways.core.trace import Budget, Usage, span, spending
+from ragways.core.errors import ModelRefused, NoModel, UnusableReply
+from ragways.core.trace import Usage, span
 from ragways.models.call import MemoryCache, Reply
 from ragways.models.client import ModelClient
 from ragways.models.reply import is_strict, schema_of
-from ragways.models.task import Outcome, Task
+from ragways.models.task import Outcome
 from ragways.testing.scripted import ScriptedModel
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, About, Note, Word
 
@@ -139,13 +139,6 @@ def test_an_endpoint_that_cuts_shorter_than_asked_gets_a_complaint_and_not_more_
     assert [call.max_output for call in do(NOTE, [estimated, GOOD])[1].calls] == [1024, 2048]
 
 
-def test_what_was_readable_of_a_cut_reply_outlives_worse_ones():
-    cut = Reply('{"text": "fi', Usage(calls=1, input=9, output=96), finish="length")
-    found, _, here = do(READ, [cut, "no", "no"])
-    assert found == Note("fi")
-    assert here.details["cut"]
-
-
 @pytest.mark.parametrize("finish", ["stop", "length"])
 def test_what_had_to_be_closed_counts_as_no_reply_and_is_never_kept(finish):
     cut, cache = Reply('{"text": "fine", "pages": [1, 2', finish=finish), MemoryCache()
@@ -155,50 +148,10 @@ def test_what_had_to_be_closed_counts_as_no_reply_and_is_never_kept(finish):
     assert not cache.replies
 
 
-def test_an_incomplete_reply_that_an_older_version_kept_is_asked_again():
-    cache = MemoryCache()
-    do(NOTE, [GOOD], cache)
-    (key,) = cache.replies
-    cache.put(key, Reply('{"text": "fine", "pages": [1').to_json())
-    assert do(NOTE, [GOOD], cache)[0] == Note("fine", (1, 2))
-
-
-def test_an_unusable_reply_says_that_it_was_cut_off():
-    cut = Reply('{"pages": [1', Usage(calls=1, input=9, output=96), finish="length")
-    with pytest.raises(UnusableReply, match=r"text: Field required; it was cut off at 96 tokens"):
-        do(NOTE, [cut, cut, cut])
-
-
 def test_free_text():
     found, model, _ = do(WORD, ["", "<think>hm</think> yes\n"], given=Word("yes"))
     assert found == "yes"
     assert model.calls[0].schema is None
-
-
-def test_a_budget_holds_while_asking_again():
-    with spending(Budget(calls=1)), pytest.raises(BudgetExceeded):
-        do(NOTE, ["no"])
-
-
-def test_render_makes_the_prompts_variables():
-    @dataclass(frozen=True)
-    class Pieces:
-        topic: str
-        pieces: list[str]
-
-    def render(given: Pieces) -> dict[str, object]:
-        return {"topic": given.topic, "source": "\n".join(given.pieces)}
-
-    task = Task("note", prompt=NOTE.prompt, reply=Note, render=render)
-    _, model, _ = do(task, [GOOD], given=Pieces("x", ["one", "two"]))
-    assert "one\ntwo" in model.calls[0].messages[-1].content
-
-
-def test_samples_are_told_apart():
-    cache = MemoryCache()
-    do(NOTE, [GOOD], cache)
-    do(replace(NOTE, sample=1), [GOOD], cache)
-    assert len(cache.replies) == 2
 
 
 def test_without_a_model_the_rule_does_it():
@@ -252,12 +205,3 @@ def test_schemas_are_what_strict_endpoints_take():
     assert is_strict(schema)
     assert not is_strict(schema_of(Loose))
     assert schema_of(Outer) is schema
-
-
-def test_a_variable_may_have_any_name():
-    @dataclass(frozen=True)
-    class Named:
-        task: str
-
-    prompt = replace(WORD.text, user="{{task}}", variables=frozenset({"task"}))
-    assert do(Task("t", prompt=prompt, reply=str), ["yes"], given=Named("x"))[0] == "yes"

@@ -55,14 +55,6 @@ def test_patience_ends(limited):
     assert 180 <= fake.now - 1000 < 230
 
 
-def test_tries_end():
-    fake = FakeTime()
-    server = Server(fake, 10_000)
-    with pytest.raises(ModelUnavailable):
-        asyncio.run(send(Traffic(time=fake.time, tries=3), server))
-    assert len(server.sent) == 3
-
-
 @pytest.mark.parametrize("limited", [True, False])
 def test_retry_after_is_honoured(limited):
     fake = FakeTime()
@@ -70,20 +62,6 @@ def test_retry_after_is_honoured(limited):
     asyncio.run(send(Traffic(time=fake.time), server))
     assert len(server.sent) == 2
     assert server.sent[1] - server.sent[0] >= 30
-
-
-def test_retry_after_is_bounded():
-    fake = FakeTime()
-    server = Server(fake, 50, after=86_400)
-    asyncio.run(send(Traffic(time=fake.time), server))
-    assert server.sent[1] - server.sent[0] <= 61
-
-
-@pytest.mark.parametrize(
-    ("after", "kept"), [(None, 0), (-5, 0), (float("nan"), 0), (float("inf"), 60), (1e9, 60), (3, 3)]
-)
-def test_odd_values_of_retry_after(after, kept):
-    assert TryAgain("x", after=after).after == kept
 
 
 def test_too_many_requests_slow_all_calls_down_together():
@@ -99,21 +77,6 @@ def test_too_many_requests_slow_all_calls_down_together():
     assert len(early) <= 3 * 4  # not 40 calls, each learning it for itself
 
 
-def test_other_errors_do_not_hold_up_the_others():
-    fake = FakeTime()
-    traffic = Traffic(time=fake.time)
-    broken, fine = Server(fake, 30), Server(fake, 0)
-
-    async def main():
-        failing = asyncio.create_task(send(traffic, broken))
-        await asyncio.sleep(0)
-        await send(traffic, fine)
-        assert fake.now == 1000
-        await failing
-
-    asyncio.run(main())
-
-
 def test_a_slot_is_held_only_while_sending():
     fake = FakeTime()
     traffic = Traffic(time=fake.time, concurrency=1)
@@ -124,29 +87,6 @@ def test_a_slot_is_held_only_while_sending():
 
     asyncio.run(main())
     assert max(fine.sent) < 1030 <= max(broken.sent)
-
-
-def test_no_more_at_once_than_allowed():
-    fake = FakeTime()
-    server = Server(fake, 0)
-    traffic = Traffic(time=fake.time, concurrency=3)
-
-    async def main():
-        await asyncio.gather(*(send(traffic, server) for _ in range(20)))
-
-    asyncio.run(main())
-    assert server.most_inside == 3
-
-
-def test_it_can_be_used_in_one_loop_after_another():
-    fake = FakeTime()
-    traffic = Traffic(time=fake.time, concurrency=1)
-
-    async def main():
-        await asyncio.gather(*(send(traffic, Server(fake, 0)) for _ in range(3)))
-
-    asyncio.run(main())
-    asyncio.run(main())
 
 
 @settings(max_examples=25, deadline=None)
@@ -183,12 +123,6 @@ def test_tokens_a_minute_count_what_was_used():
     assert 35 <= fake.now - 1000 <= 45
 
 
-def test_no_limit_no_wait():
-    fake = FakeTime()
-    asyncio.run(Bucket(None, fake.time).take(1e9))
-    assert fake.slept == []
-
-
 def waits_of(calls, **error):
     """What is told of an outage of 30 s that so many calls meet at once."""
     fake, told = FakeTime(), list[Wait]()
@@ -207,10 +141,6 @@ def test_a_wait_is_told_with_its_reason_and_how_long():
     told, fake = waits_of(1, after=30)
     assert told == [Wait("model m", "503: down", 30.0)]
     assert fake.slept == [30.0]
-
-
-def test_waits_of_under_a_second_are_not_told():
-    assert [wait for wait in waits_of(1)[0] if wait.seconds < 1] == []
 
 
 def test_calls_that_wait_together_are_told_once():

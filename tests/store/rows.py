@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
 
 from ragways.core.types import Document
 from ragways.corpus.structure import Chunking, structure
+from ragways.store.cache import FILE
 from ragways.store.source import Source
 from ragways.store.store import Batch, Store, number_of
 
@@ -38,3 +42,9 @@ def write_documents(store: Store, documents: Iterable[Document]) -> None:
                 put(batch, each)
             else:
                 batch.remove(number_of(each.id))
+
+
+def failed_work(folder: Path) -> list[tuple[str, int, str, str]]:
+    """Of the failed work in a cache: its kind, the tries, the error and the reply."""
+    with closing(sqlite3.connect(folder / FILE)) as db:
+        return db.execute("SELECT kind, tries, error, reply FROM failures ORDER BY kind, hash").fetchall()

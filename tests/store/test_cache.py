@@ -71,17 +71,6 @@ def test_damaged_results_and_replies_count_as_not_there(
     assert cache.get("question") is None
 
 
-def test_failures_are_counted_until_the_work_is_done(cache: WorkCache):
-    cache.keep_failure("facts", "a", "no reply")
-    cache.keep_failure("facts", "a", "no JSON", "{")
-    cache.keep_failure("facts", "b", "no reply")
-    assert cache.failures("facts") == [("a", 2, "no JSON", "{"), ("b", 1, "no reply", "")]
-    cache.keep_results("facts", {"a": "done"})
-    assert [hash for hash, *_ in cache.failures("facts")] == ["b"]
-    cache.forget_failures()
-    assert cache.failures("facts") == []
-
-
 def test_cost_is_stored_with_the_result_and_what_a_failure_cost_too(cache: WorkCache):
     with cache.costing("facts") as cost:
         use(Usage(calls=1, input=10, output=2, usd=0.5))
@@ -108,23 +97,6 @@ def test_erasing_leaves_what_is_used_and_no_byte_of_the_rest(cache: WorkCache, t
     left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"Brack" in left
     assert not any(word in left for word in (b"Tamsett", b"Corran", b"Petrel"))
-
-
-def test_replies_alone_can_be_forgotten(cache: WorkCache):
-    cache.put("question", "reply")
-    cache.keep("words/1", VECTORS)
-    cache.forget_replies()
-    assert cache.get("question") is None
-    assert cache.known("words/1", "ab") == {"a", "b"}
-
-
-def test_one_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    cache = WorkCache.in_memory()
-    cache.put("question", "reply")
-    assert cache.get("question") == "reply"
-    cache.close()
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_database_of_somebody_else_is_refused_and_stays_as_it_was(tmp_path: Path):

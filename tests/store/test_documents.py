@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from ragways.core.errors import StoreDamaged
 from ragways.core.types import Heading, Infobox, Link
 from ragways.store.documents import StoredDocuments
 from ragways.store.store import FILE, Store
-from tests.store.rows import document, number, write_documents
+from tests.store.rows import document, write_documents
 
 TEXT = "The keeper lit the lamp at dusk. Nobody came that night.\n\nIn the morning the harbour was full of ships."
 DOCUMENTS = [
@@ -53,12 +52,6 @@ def test_every_chunk_is_a_piece_of_its_text(documents: StoredDocuments):
         assert documents.place(id) is not None
         assert documents.place(id)[1:] == (piece.start, piece.end)  # type: ignore[index]
     assert {piece.date for piece in pieces.values()} == {"1906", ""}
-
-
-def test_a_document_that_changed_since_the_views_gives_no_piece(documents: StoredDocuments):
-    documents.stale = frozenset([number("a.txt")])
-    assert {piece.title for piece in documents.pieces(chunks(documents)).values()} == {"b"}
-    assert documents.document(DOCUMENTS[0].id) == replace(DOCUMENTS[0], headings=()), "it can still be read"
 
 
 def test_a_document_comes_back_and_its_sentences(documents: StoredDocuments):

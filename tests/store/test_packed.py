@@ -32,14 +32,6 @@ def test_packing_keeps_direction_and_makes_length_one(values: list[list[float]])
     assert (pack(packed[:]) == packed.packed).all()  # what was packed once is not changed by packing it again
 
 
-def test_zeros_and_nothing_are_packed_too():
-    assert not PackedRows.of(np.zeros((2, 4), np.float32))[:].any()
-    empty = PackedRows.of(np.zeros((0, 4), np.float32))
-    assert empty.shape == (0, 4)
-    assert (empty @ np.ones(4, np.float32)).shape == (0,)
-    assert np.asarray(empty).shape == (0, 4)
-
-
 def test_rows_of_another_format_are_refused_and_never_misread():
     for other in (np.zeros((3, 8), np.float32), np.zeros(8, np.int8), np.zeros((3, 2), np.int8)):
         with pytest.raises(StoreDamaged, match="as this version stores them"):

@@ -74,31 +74,6 @@ TEXTS = st.lists(
 ).map("".join)
 
 
-@given(TEXTS, st.lists(st.integers(0, 200), max_size=4))
-def test_ids_are_told_by_the_paragraphs(text: str, places: list[int]):
-    starts = sorted({place for place in places if place < len(text)})
-    ends = [*starts[1:], len(text)]
-    headings = tuple(
-        Heading(start, min(start + 4, end), 2, text[start : start + 4])
-        for start, end in zip(starts, ends, strict=False)
-    )
-    document = Document("k", "Tern", text, "text", headings=headings)
-    expected = [(path_of(part.id), part.start, part.end) for part in structure(document, PRESETS["section"]).sentences]
-    db, number = in_memory(document).db, number_of(document.id)
-    assert sentence_rows(db, number) == expected
-    assert sentences_of(db, number) == [(start, end) for _, start, end in expected]
-
-
-def test_headings_out_of_order_leave_sentences_that_can_be_read():
-    """As a loader of a plug-in may give them: two sections have the same text."""
-    text = "It began. It went on. It rained. It was cold then. It ended."
-    document = Document("k", "Tern", text, "text", headings=(Heading(33, 35, 2, "It"), Heading(10, 12, 2, "It")))
-    store, number = in_memory(document), number_of(document.id)
-    expected = [(part.start, part.end) for part in structure(document, PRESETS["section"]).sentences]
-    assert expected != sorted(expected)
-    assert sentences_of(store.db, number) == expected
-
-
 @given(TEXTS, st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3)), max_size=3))
 def test_ids_are_told_where_headings_are_in_any_order(text: str, places: list[tuple[int, int]]):
     headings = tuple(Heading(at, min(at + more, len(text)), 2, "It") for at, more in places if at < len(text))

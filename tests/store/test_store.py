@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ragways.core.errors import NoIndex, StoreBusy, StoreFailed, WrongVersion
 from ragways.store.database import store_errors
 from ragways.store.place import LOCK
-from ragways.store.store import FILE, PARTS, Change, Store
+from ragways.store.store import FILE, PARTS, Store
 from tests.store.rows import number, write_texts
 
 A, B, C = (number(key) for key in ("a.txt", "b.txt", "c.txt"))
@@ -111,17 +111,6 @@ def test_changes_are_what_a_view_of_any_generation_lacks(edits: list[dict[str, s
     view |= {come: states[-1][come] for come in change.added}
     assert view == states[-1]
     assert set(change.added) | set(change.removed) <= store.changed_since(since)
-
-
-def test_changes_of_one_layer_concern_no_other(store: Store):
-    write_texts(store, {"a.txt": "One."})
-    with store.batch() as batch:
-        batch.put_facts("windows", A, {"themes": []}, ("themes",), "1")
-    with store.batch() as batch:
-        batch.put_facts("windows", A, {"themes": []}, ("themes",), "2")
-    assert store.changes(2, "windows") == Change((A,), (A,))
-    assert not store.changes(1, "graph")
-    assert store.changed_since(1) == frozenset()
 
 
 # Faults

@@ -10,13 +10,13 @@ import numpy as np
 import onnx
 import pytest
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
 
 from ragways.models.encoder import session
 from ragways.models.reader import HEADS
 from tests.models.test_weights import reference
 from training.export import onnx_bytes
-from training.start import checked, from_onnx, pack
+from training.start import checked, pack
 from training.weights import WORDS, read_quantised, write_quantised
 
 TRAINING = Path(__file__).parent.parent.parent / "training"
@@ -86,34 +86,6 @@ def test_nothing_is_rounded_twice_on_the_way_to_the_product(weights: Weights, tm
     with np.load(file, allow_pickle=False) as packed:
         trained = packed["encoder.encoder.layer.0.intermediate.dense.weight"]
     assert (trained == constants["encoder.layer.0.intermediate.dense.weight"].T).all()
-
-
-def test_weights_are_read_out_of_a_published_graph_by_name(tmp_path: Path):
-    matrix = np.arange(6, dtype=np.float32).reshape(2, 3)
-    constants = {
-        "bert.encoder.layer.0.output.dense.bias": np.ones(3, np.float32),
-        "onnx::MatMul_17": matrix,
-        "bert.embeddings.LayerNorm.bias": np.zeros(3, np.float32),
-        "embeddings.position_ids": np.arange(4),
-        "other": np.ones(2, np.float32),
-    }
-    nodes = [
-        helper.make_node("MatMul", ["x", "onnx::MatMul_17"], ["product"]),
-        helper.make_node("Add", ["bert.encoder.layer.0.output.dense.bias", "product"], ["sum"]),
-        helper.make_node("Add", ["sum", "bert.embeddings.LayerNorm.bias"], ["y"]),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "published",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])],
-        [numpy_helper.from_array(value, name) for name, value in constants.items()],
-    )
-    found = from_onnx(helper.make_model(graph))
-    assert set(found) == {
-        "encoder.layer.0.output.dense.bias", "encoder.layer.0.output.dense.weight", "embeddings.LayerNorm.bias",
-    }  # fmt: skip
-    assert (found["encoder.layer.0.output.dense.weight"] == matrix.T).all()
 
 
 def test_the_start_has_all_but_the_pooling_layer_and_other_files_are_refused(weights: Weights, tmp_path: Path):

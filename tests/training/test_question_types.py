@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from ragways.reading.question_type import FORMS, SIGNS, SIZES, TYPES, QuestionType, features, weights
-from training.question_types import Choice, Typed, balance, fit, text_of, vocabulary
+from training.question_types import Choice, Typed, fit, text_of, vocabulary
 from training.question_wordings import SLOTS, WORDINGS, written
 
 ROWS = [Typed(wording, text, type, "our wordings", wording) for wording, text, type in written(0)]
@@ -22,18 +20,6 @@ def test_every_type_has_wordings_and_every_brace_its_words():
     assert WORDINGS.keys() == set(TYPES)
     assert {slot for block in WORDINGS.values() for slot in re.findall(r"\{(\w+)\}", block)} <= SLOTS.keys()
     assert not any("{" in row.text for row in ROWS)
-
-
-def test_a_set_counts_by_the_root_of_its_size_and_a_type_by_its_share():
-    rows = [Typed(str(n), "", "summary", "large", "large") for n in range(100)]
-    rows += [Typed(str(n), "", "summary", "small", "small") for n in range(4)] + [
-        Typed("", "", "bridge", "other", "other")
-    ]
-    counts = balance(rows)
-    large, small, bridge = counts[:100].sum(), counts[100:104].sum(), counts[104]
-    assert large / small == pytest.approx(5)
-    assert bridge == pytest.approx(2 * (large + small))
-    assert counts.sum() == pytest.approx(1)
 
 
 def test_words_of_one_set_alone_are_not_learnt():

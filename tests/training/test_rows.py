@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import lzma
-import random
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,14 @@ from ragways.models.reader import Passage
 from training.data import (
     Asked,
     AskedSet,
-    Row,
     asked_sets,
-    crowd_rows,
     grouped,
     half_of,
     held_out,
-    hop_rows,
     single_rows,
     span_of,
     support_rows,
 )  # fmt: skip
-from training.generated import facts_of, generated_rows
 from training.parts import first_rows, held_rows, second_rows
 
 TITLES = ["Ness Light", "Ada Holm", "Per Lund", "Skerry Rock", "Olga Berg", "Tern Bay"]
@@ -71,87 +66,6 @@ def test_the_answer_is_marked_only_in_evidence_and_unknown_where_it_stands_by_ch
     assert grouped(asked(("yes",)), PASSAGES, [0, 1], 400).at is None
     assert grouped(asked(name="graphrag-bench"), PASSAGES, [0, 1], 400).at is None, "its answers are no spans"
     assert grouped(asked(), PASSAGES, [1], 20).at is None, "the window has lost the answer"
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_rows_of_a_question_mark_no_passage_as_evidence_that_is_none(seed: int):
-    rows = hop_rows(asked(), PASSAGES, random.Random(seed), 60)
-    assert len(rows) > 50
-    assert {len(row.passages) for row in rows} == {1, 2, 3, 4, 5, 6}
-    for row in rows:
-        assert row.evidence == tuple(float(passage.title in TITLES[:2]) for passage in row.passages)
-        if row.at is not None and row.at >= 0:
-            assert row.passages[row.at].title == "Ada Holm"
-            assert row.passages[row.at].shown[row.start : row.end] == "Bergen"
-    assert hop_rows(Asked("q", "demo", "choose", "?", (), (0,), ((0.0,),), 1.0, ((False,),), (0,)), PASSAGES,
-                    random.Random(1), 9) == []  # fmt: skip
-
-
-def single(line: int, text: str, answer: str) -> tuple[Row, int]:
-    start = text.index(answer) if answer else 0
-    evidence = (1.0,) if answer else (None,)
-    row = Row("Who built it?", (Passage("", text),), 0 if answer else -1, start, start + len(answer), evidence)
-    return row, line
-
-
-def test_a_text_in_a_crowd_stands_among_neighbours_that_do_not_hold_its_answer():
-    rows = [
-        single(0, "The light was built by Ada Holm in a year.", "Ada Holm"),
-        single(1, "Of Ada Holm little is known.", ""),
-        single(2, "The rock is bare.", ""),
-        single(3, "The bay is calm.", "bay"),
-        single(90, "A text far away.", "far"),
-    ]
-    found = [row for seed in range(30) for row in crowd_rows(rows, random.Random(seed))]
-    first = [row for row in found if "Ada Holm in" in " ".join(p.text for p in row.passages) and row.at != -1]
-    built = [
-        row for row in first if row.at is not None and "Ada Holm" in row.passages[row.at].shown[row.start : row.end]
-    ]
-    assert built
-    assert not any("little is known" in passage.text for row in built for passage in row.passages)
-    assert {row.evidence[row.at] for row in built if row.at is not None} == {1.0}
-    assert {sum(value == 1.0 for value in row.evidence) for row in built} == {1}
-    assert {row.source for row in found} == {" in a crowd"}
-    assert not any("far away" in passage.text for row in found for passage in row.passages), "it has no neighbour"
-    silent = [row for row in found if row.at == -1]
-    assert silent
-    assert all(row.evidence.count(None) == 1 and set(row.evidence) <= {None, 0.0} for row in silent)
-
-
-CORPUS = [
-    Passage("Red Sail (film)", "Red Sail is a 1931 drama film directed by Jon Falk and shown once."),
-    Passage("Jon Falk", "Jon Falk (3 May 1890 – 9 June 1950) was a director. He was born in Tromso."),
-    Passage("Blue Oar", "Blue Oar is a 1940 comedy film directed by Kari Moe."),
-    Passage("Eva Dahl", "Eva Dahl (born 2 July 1905) was the daughter of Nils Dahl and his wife Ingrid Dahl."),
-]
-
-
-def test_facts_stand_where_they_say_and_passages_to_skip_are_not_read():
-    facts = facts_of(CORPUS, frozenset())
-    assert all(CORPUS[fact.passage].shown[fact.start : fact.end] == fact.object for fact in facts)
-    told = {(fact.subject, fact.relation, fact.object) for fact in facts}
-    assert {
-        ("Red Sail", "director", "Jon Falk"), ("Jon Falk", "birth place", "Tromso"),
-        ("Jon Falk", "death date", "9 June 1950"), ("Red Sail", "year", "1931"),
-        ("Eva Dahl", "father", "Nils Dahl"), ("Eva Dahl", "mother", "Ingrid Dahl"),
-    } <= told  # fmt: skip
-    assert {fact.passage for fact in facts_of(CORPUS, frozenset({1, 3}))} == {0, 2}
-
-
-def test_generated_questions_join_two_passages_and_compare_by_year():
-    rows = generated_rows(CORPUS, frozenset(), random.Random(2))
-    chains = [row for row in rows if "Red Sail" in row.question and "born" in row.question and row.at not in (None, -1)]
-    assert chains
-    assert {row.passages[row.at].shown[row.start : row.end] for row in chains if row.at is not None} <= {
-        "Tromso", "3 May 1890",
-    }  # fmt: skip
-    assert not any(passage.title == "Jon Falk" for row in rows if row.at == -1 and "Red Sail" in row.question
-                   and "born" in row.question for passage in row.passages)  # fmt: skip
-    many = [row for seed in range(20) for row in generated_rows(CORPUS, frozenset(), random.Random(seed))]
-    first = [row for row in many if "Red Sail" in row.question and "Blue Oar" in row.question]
-    assert {row.at for row in first} == {0, 1}, "it stands first or second"
-    assert {row.passages[row.at or 0].shown[row.start : row.end] for row in first} == {"Red Sail"}
-    assert len(generated_rows(CORPUS, frozenset(), random.Random(2), most=3)) == 3
 
 
 @pytest.fixture(scope="module")

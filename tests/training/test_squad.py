@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from training.scores import auc, f1, kept, normal
-from training.squad import beginning, figures, unseen
+from training.squad import figures, unseen
 
 TOWER = "Ness Light is a tower on the northern coast. It was built by Ada Holm in 1912 and is painted red and white."
 SHEEP = "Olga Berg kept a flock of forty sheep in the hills. Every spring she sold the wool at the market in Lervik."
@@ -26,13 +26,6 @@ ARTICLE = {
         paragraph(SHEEP, ("Where did Olga Berg sell the wool?", "Lervik"), ("Who taught Olga Berg to swim?", "")),
     ]
 }
-
-
-def test_articles_that_share_a_paragraph_with_what_was_seen_are_left_out():
-    found = unseen([ARTICLE, {"paragraphs": [paragraph("Alone.", ("Who?", ""))]}], frozenset({beginning("Another")}))
-    assert [one.answers for one in found] == [("Ada Holm",), ("1912",), ("Lervik",), ()]
-    assert {one.others for one in found if one.paragraph == TOWER} == {(SHEEP,)}
-    assert unseen([ARTICLE], frozenset({beginning(TOWER.replace(" ", "  ").upper())})) == []
 
 
 def test_the_reader_is_measured_on_answers_and_on_wrong_paragraphs():

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 
 from ragways.models.encoder import tokenizer
 from ragways.models.reader import Passage, joined, lay_out
 from training.data import Row
-from training.tokens import LONGEST, batch, batches, tokenised
+from training.tokens import LONGEST, batch, tokenised
 
 TEXT = "The harbour light was built by Ada Holm in 1912."
 LONG = Passage("", "The sea was calm and the boats lay still. " * 80)
@@ -46,14 +44,6 @@ def test_a_span_is_the_tokens_of_the_answer_and_unknown_where_it_is_cut_off():
     half = Row("Where?", (LONG,), 0, 4, end, (1.0,))
     whole = [one.span is not None for one in tokenised(tokenizer(), [cut, half, early])]
     assert whole == [False, False, True]
-
-
-def test_batches_hold_every_row_once_and_no_more_tokens_than_allowed():
-    dice = random.Random(3)
-    lengths = [dice.randint(5, 380) for _ in range(500)]
-    found = batches(lengths, 2000, range(500))
-    assert sorted(at for places in found for at in places) == list(range(500))
-    assert max(len(places) * max(lengths[at] for at in places) for places in found) <= 2000
 
 
 def test_a_batch_says_what_is_wanted_and_what_is_not_known():

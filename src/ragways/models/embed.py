@@ -63,15 +63,6 @@ class Embedder(Protocol):
         ...
 
 
-@runtime_checkable
-class QueryEmbedder(Embedder, Protocol):
-    """An embedder that embeds questions otherwise than what they are to find."""
-
-    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """As `embed`, for questions."""
-        ...
-
-
 def reads(embedder: Embedder, text: str) -> bool:
     """Whether this embedder's vector of a text says something of it.
 

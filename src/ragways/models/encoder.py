@@ -148,11 +148,11 @@ def _unreadable(name: str, error: Exception) -> MissingPart:
 def tokenizer() -> Tokenizer:
     """The tokenizer of all encoders, which neither pads nor cuts."""
     with _TOKENIZER_LOCK:
-        return _tokenizer()
+        return _tokenizer(WEIGHTS)
 
 
 @cache
-def _tokenizer() -> Tokenizer:
+def _tokenizer(_folder: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     opened = Tokenizer.from_buffer(checked_path("tokenizer.json").read_bytes())
@@ -164,14 +164,14 @@ def _tokenizer() -> Tokenizer:
 def word_vectors(ids: Sequence[int]) -> Vectors:
     """A row of the word table for each token: (tokens, 384)."""
     with _TABLE_LOCK:
-        table, scales = _table()
+        table, scales = _table(WEIGHTS)
     places = np.asarray(ids)
     rows: Vectors = table[places] * scales[places, None]
     return rows
 
 
 @cache
-def _table() -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def _table(_folder: Path) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     # Mapped, not read: a question touches a few rows, and processes share the pages.
     table = np.load(checked_path("words.npy"), mmap_mode="r", allow_pickle=False)
     return table, np.load(checked_path("word_scales.npy"), allow_pickle=False)

@@ -216,12 +216,6 @@ class WorkCache:
             )
             self._add_cost(kind, cost)
 
-    def failures(self, kind: str) -> list[tuple[str, int, str, str]]:
-        """Hash, tries, error and reply of work that could not be done yet."""
-        query = "SELECT hash, tries, error, reply FROM failures WHERE kind = ? ORDER BY hash"
-        with self._errors():
-            return self._db.execute(query, (kind,)).fetchall()
-
     def forget_failures(self) -> None:
         """When a run has left nothing undone, what failed before does not matter any more."""
         with self._writing():

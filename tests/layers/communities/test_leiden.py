@@ -135,23 +135,3 @@ def test_what_has_no_path_to_a_change_stays_as_it_was():
     before = plain(hierarchy(links_of(edges, size), ids_of(size), size=10), ids_of(size))
     after = plain(hierarchy(links_of(joined, size + more), ids, size=10), ids)
     assert before < after
-
-
-def test_most_communities_outlast_a_small_change_nearby():
-    edges, size = planted(groups=40)
-    # A new entity, with an edge to each of three old ones.
-    grown = [*edges, (size, 0, 1.0), (size, 1, 1.0), (size, 2, 1.0)]
-    before = plain(hierarchy(links_of(edges, size), ids_of(size), size=30), ids_of(size))
-    after = plain(hierarchy(links_of(grown, size + 1), ids_of(size + 1), size=30), ids_of(size + 1))
-    assert len(before & after) > 0.8 * len(before)
-
-
-def test_a_star_and_a_long_path():
-    star = links_of([(0, n, 1.0) for n in range(1, 200)], 200)
-    assert {n for g in hierarchy(star, ids_of(200), size=20) if g.parent < 0 for n in g.nodes.tolist()} == set(
-        range(200)
-    )
-    path = links_of([(n, n + 1, 1.0) for n in range(500)], 501)
-    leaves = [group.nodes for group in hierarchy(path, ids_of(501), size=20) if group.leaf]
-    assert len(leaves) > 20
-    assert all(np.array_equal(nodes, np.arange(nodes[0], nodes[-1] + 1)) for nodes in leaves)

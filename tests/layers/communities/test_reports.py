@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ragways.core.errors import NoModel, SettingsError
 from ragways.core.trace import Budget, Usage, spending
 from ragways.core.types import document_number
 from ragways.layers.communities.layer import COMMUNITIES, TOKENS_A_CALL
-from ragways.layers.communities.report import CommunityFinding, CommunityReport
 from ragways.layers.layer import Sample
-from ragways.layers.table import layer_settings
 from ragways.models.client import ModelClient
 from tests.fakes import WordHashes
 from tests.layers.communities.made import FAR, HARBOUR, ORCHARD, MadeIndex, Reporter, all_of
+from tests.store.rows import failed_work
 
 ALL = {**HARBOUR, **ORCHARD, **FAR}
 
@@ -60,25 +56,6 @@ def test_a_report_by_rules_names_the_central_and_quotes_what_joins_them(index: M
             assert finding.text in " ".join(ALL.values())
             assert 0 < finding.rating <= 10
             assert set(finding.entities) <= set(read.members(community.id))
-
-
-def test_the_reader_finds_communities_by_entity_and_by_vector(index: MadeIndex) -> None:
-    index.put(ALL)
-    index.fold()
-    read = index.open()
-    for community in read.of_level(0):
-        assert all([c.id for c in read.of_entity(member)] == [community.id] for member in read.members(community.id))
-        report = read.report(community.id)
-        assert report is not None
-        ((nearest, cosine),) = read.nearest(asyncio.run(index.embedder.embed([report.embedded]))[0], 1)
-        assert nearest == community.id
-        assert cosine == pytest.approx(1.0, abs=1e-3)
-        assert read.communities([community.id, "community:none"]) == {community.id: community}
-    for none in ("entity:nobody", "entity:0000000000000000", "community:0000000000000000"):
-        assert read.of_entity(none) == []
-    assert read.report("community:none") is None
-    assert (read.members("community:none"), read.children("community:none")) == ([], [])
-    assert read.counts() == {"rules": 3}
 
 
 def test_a_model_writes_reports_once_and_anew_only_where_something_changed(paid: MadeIndex) -> None:
@@ -126,41 +103,17 @@ def test_a_report_stays_while_nine_tenths_of_its_members_do(paid: MadeIndex) -> 
     assert len(model.calls) > calls, "half as many members more"
 
 
-def test_what_a_model_writes_is_stored_with_the_entities_it_rests_on(paid: MadeIndex) -> None:
-    paid.put(ORCHARD)
-    paid.fold(Reporter())
-    read = paid.open()
-    [community] = read.of_level(0)
-    assert (community.title, community.way, community.rank) == ("About Maud Venn", "model", 7.0)
-    report = read.report(community.id)
-    assert report is not None
-    assert [finding.text for finding in report.findings] == ["Maud Venn matters most.", "Maud Venn matters."]
-    assert len(report.findings[1].entities) == 1, "a name that is no member is left out"
-    assert set(report.findings[0].entities) <= set(read.members(community.id))
-
-
-def test_a_small_community_has_its_report_from_rules(tmp_path: Path) -> None:
-    index = MadeIndex(tmp_path / "index", method="model", text=30)
-    index.put({**HARBOUR, "small": "Ada One met Ben One. Ben One met Cleo One."})
-    model = Reporter()
-    index.fold(model)
-    assert index.open().counts() == {"model": 1, "rules": 1}
-    assert len(model.calls) == 1
-    index.close()
-
-
 def test_an_unusable_reply_is_recorded_and_tried_again(paid: MadeIndex) -> None:
     paid.put(ORCHARD)
     use = paid.fold(Reporter(fail=3))
     assert (use.failed, [(c.way, c.title) for c in paid.open().of_level(0)]) == (1, [("", "")])
-    [kind] = {row[0] for row in paid.cache._db.execute("SELECT kind FROM failures")}
-    [(_, tries, error, reply)] = paid.cache.failures(kind)
+    [(_, tries, error, reply)] = failed_work(paid.folder)
     assert (tries, reply) == (1, "no report today")
     assert "no usable reply" in error
     model = Reporter()
     assert paid.fold(model).failed == 0
     assert len(model.calls) == 1
-    assert paid.cache.failures(kind) == []
+    assert failed_work(paid.folder) == []
     assert paid.open().counts() == {"model": 1}
 
 
@@ -196,15 +149,6 @@ def test_a_removal_takes_the_report_and_the_next_run_writes_another(paid: MadeIn
     assert paid.open().counts() == {"model": 3}, "what was paid for is found without a model"
 
 
-def test_a_view_made_again_without_a_model_has_its_reports(paid: MadeIndex) -> None:
-    paid.put(ALL)
-    model = Reporter()
-    paid.fold(model)
-    before = all_of(paid.open())
-    assert paid.fold(anew=True, pays=False).failed == 0
-    assert all_of(paid.open()) == before
-
-
 def test_before_the_last_fold_of_a_run_nothing_is_paid(paid: MadeIndex) -> None:
     paid.put(ORCHARD)
     model = Reporter()
@@ -212,18 +156,6 @@ def test_before_the_last_fold_of_a_run_nothing_is_paid(paid: MadeIndex) -> None:
     assert (use.failed, len(model.calls), paid.open().counts()) == (0, 0, {"": 1})
     paid.fold(model)
     assert (len(model.calls), paid.open().counts()) == (1, {"model": 1})
-
-
-def test_another_way_of_writing_writes_all_reports_anew(index: MadeIndex) -> None:
-    index.put(ALL)
-    index.fold()
-    model = Reporter()
-    index.settings = index.settings.model_copy(update={"method": "model"})
-    index.fold(model)
-    assert index.open().counts() == {"model": 3}
-    index.settings = index.settings.model_copy(update={"method": "rules"})
-    index.fold()
-    assert index.open().counts() == {"rules": 3}
 
 
 def test_a_large_community_is_split_and_its_report_rests_on_those_below(tmp_path: Path) -> None:
@@ -283,25 +215,3 @@ def test_an_estimate_is_in_proportion_to_the_text_and_costs_nothing(paid: MadeIn
     rules = use.settings["communities"].model_copy(update={"method": "rules"})
     use.settings = {**use.settings, "communities": rules}
     assert COMMUNITIES.estimate(sample, use).usage == Usage()
-
-
-def test_a_model_must_be_set_to_write_reports(paid: MadeIndex) -> None:
-    paid.put(ORCHARD)
-    with pytest.raises(NoModel):
-        paid.fold()
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"sise": 3}, {"size": 1}, {"method": "magic"}, {"members": True}, {"resolution": "x"}]
-)
-def test_a_wrong_setting_is_an_error_that_helps(wrong: dict[str, Any]) -> None:
-    with pytest.raises(SettingsError):
-        layer_settings({"communities": wrong})
-
-
-def test_a_report_is_read_as_it_was_written() -> None:
-    report = CommunityReport(
-        "Títle", "One.\nTwo.", 3.5, (CommunityFinding("F", 1.0, ("entity:1",)), CommunityFinding("G", 0.5))
-    )
-    assert CommunityReport.from_json(report.to_json()) == report
-    assert report.text.splitlines() == ["One.", "Two.", "F", "G"]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ragways.layers.graph.extract import RULES, NamesApart, Processes, extract
-from ragways.layers.graph.layer import GraphLayer
+from ragways.layers.graph.extract import NamesApart, Processes, extract
 from ragways.layers.graph.names import fold, hash_of
 from ragways.layers.graph.rules import Entity, PassageFacts, Relation
 from ragways.layers.lexicon import Lexicon
@@ -164,32 +162,10 @@ def test_ends_that_no_entity_lists_are_mentions_too_and_weights_are_whole_number
     assert found["descriptions"] == [(0, "gale", hash_of("gale"), "a bad one")]
 
 
-def test_rows_fit_the_tables_and_go_with_their_document() -> None:
-    store = Store.scratch(Path("nowhere"))
-    found = extracted(PEOPLE)
-    with store.batch() as batch:
-        for source, facts in found.values():
-            batch.put_facts("graph", source.number, facts, GraphLayer.tables, "1")
-    for table in GraphLayer.tables:
-        assert store.count(table) == sum(len(facts[table]) for _, facts in found.values())
-    assert {row[0] for row in store.facts("mentions", "way")} == {RULES}
-    with store.batch() as batch:
-        for source, _ in found.values():
-            batch.put_facts("graph", source.number, {}, GraphLayer.tables, "2")
-    assert not any(map(store.count, GraphLayer.tables))
-    store.close()
-
-
 @pytest.mark.parametrize("killed", [False, True])
-def test_several_processes_extract_the_same_rows(tmp_path: Path, killed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[subprocess.Popen[bytes]] = []
-
-    class Noted(subprocess.Popen[bytes]):
-        def __init__(self, *given: Any, **more: Any) -> None:
-            super().__init__(*given, **more)
-            started.append(self)
-
-    monkeypatch.setattr(subprocess, "Popen", Noted)
+def test_several_processes_extract_the_same_rows(
+    tmp_path: Path, killed: bool, started: list[subprocess.Popen[bytes]]
+) -> None:
     store = Store.write(tmp_path / "index")
     texts = WIKI | PEOPLE | NO_SHORT_FORMS
     texts |= {f"Light {n}": f"Keeper {n} Holm kept Light {n} near Port Elm." for n in range(150)}

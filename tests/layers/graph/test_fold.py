@@ -60,7 +60,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(KEYS), documents), steps, st.sampled_from((Merging(), APART, NEAR)), st.randoms()
 )

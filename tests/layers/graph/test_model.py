@@ -14,7 +14,7 @@ import pytest
 from ragways.core.errors import BudgetExceeded, LoadError, NoModel
 from ragways.core.trace import Budget, spending
 from ragways.layers.graph.layer import GRAPH, VETO, split
-from ragways.layers.graph.model import PASSAGES_IN_PACK, packs, plain, read_facts
+from ragways.layers.graph.model import plain, read_facts
 from ragways.layers.graph.names import veto_hash
 from ragways.layers.layer import CheckContext, Sample, Use
 from ragways.layers.lexicon import Lexicon
@@ -22,11 +22,11 @@ from ragways.layers.settings import GraphSettings
 from ragways.models.call import Call
 from ragways.models.client import ModelClient
 from ragways.store.cache import WorkCache
-from ragways.store.source import Source, SourcePassage
+from ragways.store.source import Source
 from ragways.store.store import Store
 from ragways.testing.scripted import ScriptedModel
 from tests.layers.graph.texts import sources
-from tests.store.rows import write_texts
+from tests.store.rows import failed_work, write_texts
 
 TWO = {"Oriel Tamsett": "He built the pier of Saltrey in 1868.", "Lanner Queen": "She was lost in the gale of 1883."}
 MADE = "1"
@@ -40,9 +40,9 @@ class Index:
         self.settings = GraphSettings.model_validate(settings)
         self.store = Store.write(folder)
         self.cache = WorkCache(folder)
-        self.use = self._use(None)
+        self.use = self.use_of(None)
 
-    def _use(self, model: ScriptedModel | None, pays: bool = True) -> Use:
+    def use_of(self, model: ScriptedModel | None, pays: bool = True) -> Use:
         async def embed(_: Mapping[str, str]) -> None: ...
 
         lexicon = Lexicon.of(list(self.store.sources()))
@@ -54,7 +54,7 @@ class Index:
     def run(self, texts: Mapping[str, str], model: ScriptedModel | None = None, *, pays: bool = True) -> list[str]:
         """Titles of the documents that were extracted."""
         write_texts(self.store, texts)
-        self.use = self._use(model, pays)
+        self.use = self.use_of(model, pays)
         numbers = {*self.store.not_extracted("graph", MADE), *GRAPH.unfinished(self.store, self.use)}
         found: list[Source] = list(self.store.sources(sorted(numbers)))
         done = []
@@ -102,11 +102,11 @@ def made(tmp_path: Path):
         each.close()
 
 
-def _entity(passage: int, name: str, type: str = "person") -> dict[str, object]:
+def entity(passage: int, name: str, type: str = "person") -> dict[str, object]:
     return {"passage": passage, "name": name, "type": type, "description": f"about {name}"}
 
 
-def _relation(passage: int, subject: str, predicate: str, object: str, date: str = "") -> dict[str, object]:
+def relation(passage: int, subject: str, predicate: str, object: str, date: str = "") -> dict[str, object]:
     return {"passage": passage, "subject": subject, "predicate": predicate, "object": object, "description": "it is so",
             "weight": 5, "date": date}  # fmt: skip
 
@@ -117,11 +117,11 @@ def reply(call: Call) -> dict[str, object]:
     number = {title: int(n) for n, title in re.findall(r"^\[(\d+)\] (.*)$", shown, re.MULTILINE)}
     entities, relations = [], []
     if n := number.get("Oriel Tamsett"):
-        entities += [_entity(n, "Oriel Tamsett"), _entity(n, "Saltrey", "place")]
-        relations += [_relation(n, "Oriel Tamsett", "Built Pier Of", "Saltrey", "1868")]
+        entities += [entity(n, "Oriel Tamsett"), entity(n, "Saltrey", "place")]
+        relations += [relation(n, "Oriel Tamsett", "Built Pier Of", "Saltrey", "1868")]
     if n := number.get("Lanner Queen"):
-        entities += [_entity(n, "Lanner Queen", "ship")]
-        relations += [_relation(n, "Lanner Queen", "lost_in", "gale of 1883", "1883")]
+        entities += [entity(n, "Lanner Queen", "ship")]
+        relations += [relation(n, "Lanner Queen", "lost_in", "gale of 1883", "1883")]
     return {"entities": entities, "relations": relations}
 
 
@@ -139,27 +139,12 @@ def test_short_passages_share_a_call_and_one_more_document_costs_its_own_alone(m
     assert {("lanner queen", "model"), ("lanner queen", "rules"), ("saltrey", "model")} <= ways
     assert ("saltrey", "rules") not in ways  # rules read titles, links and boxes alone
     assert ("saltrey", "about Saltrey") in set(index.store.facts("descriptions", "name, text"))
-    with ScriptedModel([{"entities": [_entity(1, "Tide", "event")], "relations": []}]) as model:
+    with ScriptedModel([{"entities": [entity(1, "Tide", "event")], "relations": []}]) as model:
         assert index.run({"Tide": "The tide rises."}, model) == ["Tide"]
     assert "Tamsett" not in model.calls[0].messages[-1].content
     index.store.db.execute("UPDATE extracted SET made = ''")
     with ScriptedModel([]) as model:
         assert index.run({}, model) == sorted([*TWO, "Tide"])  # read again, and nothing is paid again
-
-
-def test_a_relation_may_write_its_ends_otherwise_than_the_entities(made: Any) -> None:
-    index = made(method="model")
-    relation = _relation(1, "Oriel Tamsett", "lived_in", "the Saltrey")
-    with ScriptedModel([{"entities": [_entity(1, "Saltrey", "place")], "relations": [relation]}]) as model:
-        index.run({"Oriel Tamsett": TWO["Oriel Tamsett"]}, model)
-    assert ("oriel tamsett", "lived_in", "saltrey", "model") in index.relations()
-
-
-def test_without_structure_the_model_alone_finds_facts(made: Any) -> None:
-    index = made(method="model", structure=False)
-    with ScriptedModel([reply]) as model:
-        index.run(TWO, model)
-    assert {row[0] for row in index.store.facts("mentions", "way")} == {"model"}
 
 
 def test_an_unusable_reply_leaves_its_document_for_the_next_run(made: Any) -> None:
@@ -175,11 +160,11 @@ def test_an_unusable_reply_leaves_its_document_for_the_next_run(made: Any) -> No
     assert "no usable reply" in index.use.why
     [kind] = index.cache.kinds("facts:")
     assert re.fullmatch(r"facts:model-[0-9a-f]{8}-scripted", kind)
-    [(_, tries, error, text)] = index.cache.failures(kind)
-    assert (tries, "no usable reply" in error, "rather not" in text) == (1, True, True)
+    [(failed, tries, error, text)] = failed_work(index.folder)
+    assert (failed, tries, "no usable reply" in error, "rather not" in text) == (kind, 1, True, True)
     with ScriptedModel([reply]) as model:
         assert index.run({}, model) == ["Lanner Queen"]
-    assert index.cache.failures(kind) == []
+    assert failed_work(index.folder) == []
     assert "gale of 1883" in index.names()
 
 
@@ -199,7 +184,7 @@ def test_a_reply_of_another_shape_or_cut_is_a_failure_and_not_a_passage_without_
 
 def test_a_second_look_adds_to_the_first(made: Any) -> None:
     index = made(method="model", gleaning=1)
-    more = {"entities": [_entity(1, "Pier Company", "company")], "relations": []}
+    more = {"entities": [entity(1, "Pier Company", "company")], "relations": []}
     with ScriptedModel([reply, more]) as model:
         index.run({"Oriel Tamsett": TWO["Oriel Tamsett"]}, model)
     assert "Oriel Tamsett built_pier_of Saltrey" in model.calls[1].messages[-1].content
@@ -227,21 +212,13 @@ def test_a_run_that_may_not_pay_leaves_documents_to_the_next_and_one_without_a_m
     assert index.run({}, pays=False) == []
 
 
-def test_packs_have_what_fits() -> None:
-    passages = [SourcePassage(f"article:{n}:c0", 0, 0, 9, "t", "one two three four", "") for n in range(40)]
-    packed = list(packs(passages, 16))
-    assert [p for pack in packed for p in pack] == passages
-    assert {len(pack) for pack in packed} == {4}
-    assert max(len(pack) for pack in packs(passages, 10_000)) == PASSAGES_IN_PACK
-
-
 def test_what_a_model_would_cost_is_counted_and_only_for_what_is_missing(made: Any) -> None:
     index = made(method="model", passage_tokens=1)
     with ScriptedModel([reply]) as model:
         index.run({"Oriel Tamsett": TWO["Oriel Tamsett"]}, model)
     write_texts(index.store, {**TWO, "Tide": "The tide rises.", "Same": ""})
     with ScriptedModel([reply, NOTHING]) as model:
-        use = index._use(model)
+        use = index.use_of(model)
         estimate = GRAPH.estimate(index.sample(), use)
         assert model.calls == []
         asyncio.run(GRAPH.extract(list(index.store.sources()), use))
@@ -297,15 +274,6 @@ def test_a_triple_a_line_by_id_hash_or_text_and_a_text_in_several_chunks(made: A
                      (0, "is", "saltrey"), (1, "is", "lanner")}  # fmt: skip
 
 
-def test_another_file_makes_other_facts(made: Any, tmp_path: Path) -> None:
-    file = tmp_path / "openie.json"
-    file.write_text(json.dumps(HIPPO))
-    settings = GraphSettings(method="import", file=str(file))
-    before = GRAPH.facts_made_with(settings)
-    file.write_text(json.dumps({"docs": []}))
-    assert GRAPH.facts_made_with(settings) != before
-
-
 def test_only_settings_of_facts_have_documents_read_again() -> None:
     one = GRAPH.facts_made_with(GraphSettings())
     view = {"vectors": "all", "relation_vectors": True, "near": True, "near_string": 0.5, "processes": 2}
@@ -356,15 +324,3 @@ def test_a_view_that_is_not_made_of_its_rows_is_reported(made: Any) -> None:
     assert [found.name for found in GRAPH.check(context) if found.severity == "error"] == []
     index.store.db.execute("DELETE FROM mentions WHERE name = 'saltrey'")
     assert "graph: arrays that are not made of the rows" in {found.name for found in GRAPH.check(context)}
-
-
-def test_facts_of_every_model_are_used_as_long_as_their_passages_are_there(made: Any) -> None:
-    index = made(method="model")
-    with ScriptedModel([reply], name="one") as model:
-        index.run(TWO, model)
-    index.store.db.execute("UPDATE extracted SET made = ''")
-    assert index.run({"Lanner Queen": ""}, pays=False) == ["Oriel Tamsett"]  # by facts that were paid for
-    [source] = index.store.sources()
-    used = index.used()
-    [kind] = index.cache.kinds("facts:")
-    assert used[kind] == {passage.key for passage in source.passages}

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.layers.graph.fold import Entries
-from ragways.layers.graph.names import fold
 from ragways.layers.graph.read import StoredGraph
 from ragways.layers.graph.resolve import Merging, RowColumns
-from tests.layers.graph.made_documents import NAMES, MadeDocument, Mention, documents, store_of
+from tests.layers.graph.made_documents import MadeDocument, Mention, documents, store_of
 from tests.layers.graph.reference_graph import make_graph
 from tests.layers.graph.test_fold import APART, KEYS, common
 
@@ -26,7 +25,7 @@ def ids_of(graph: StoredGraph) -> list[str]:
     return [graph.entity_at(number) for number in range(graph.counts()["entities"])]
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.dictionaries(st.sampled_from(KEYS), documents), st.sampled_from((Merging(), APART)), st.data())
 def test_it_is_the_plain_one(made, merging, data) -> None:
     graph, plain = graph_of(made, merging), make_graph(made, merging.apart)
@@ -55,7 +54,7 @@ def test_it_is_the_plain_one(made, merging, data) -> None:
         assert dict(graph.mentioned([chunk])) == naming
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.dictionaries(st.sampled_from(KEYS), documents), st.data())
 def test_under_a_filter_it_is_that_of_the_documents_left(made, data) -> None:
     """What a name means is known from all documents; what is said, from those that are left."""
@@ -68,27 +67,6 @@ def test_under_a_filter_it_is_that_of_the_documents_left(made, data) -> None:
         for id, chunks in plain.mentions.items()
     }
     assert {id: dict(part.mentions([id], 999)) for id in ids_of(part)} == {id: c for id, c in wanted.items() if c}
-
-
-def test_names_by_their_beginning_and_by_their_words() -> None:
-    made = {
-        "a": MadeDocument("One", mentions=tuple(Mention(0, name, name, count=n + 1) for n, name in enumerate(NAMES)))
-    }
-    graph = graph_of(made)
-    entities = graph.entities(ids_of(graph)).values()
-    for start in ("o", "Mer", "the ti", "grey p", "%", "_", ""):
-        wanted = [
-            (-each.count, each.id) for each in entities if fold(start) and fold(each.name).startswith(fold(start))
-        ]
-        assert [id for id in graph.beginning(start, 99) if id in {id for _, id in wanted}] == [
-            id for _, id in sorted(wanted)
-        ]
-    [(both, share)] = graph.matching(["health", "world"])
-    assert graph.entities([both])[both].name == "World Health Organization"
-    assert share == pytest.approx(2 / 3)
-    assert graph.matching(["health", "tide"]) == []
-    assert graph.named("nobody") == []
-    assert graph.neighbours("entity:none") == []
 
 
 def test_names_in_a_question() -> None:

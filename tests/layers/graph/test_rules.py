@@ -9,17 +9,11 @@ import pytest
 from ragways.core import dates
 from ragways.layers.graph.names import (
     WordCounts,
-    coarse,
-    decided,
     fold,
     kind_around,
     kind_of_name,
-    letters_of,
-    split_title,
-    type_of_box,
-    type_of_sentence,
 )
-from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded, predicate_of, row_facts
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded, row_facts
 from ragways.layers.graph.sentences import (
     NameMention,
     Topic,
@@ -28,7 +22,6 @@ from ragways.layers.graph.sentences import (
     quantities,
     quoted_names,
     statements,
-    uncased,
 )
 from ragways.layers.known_names import TitleTree
 
@@ -106,13 +99,6 @@ def test_acronyms_with_their_long_form() -> None:
     ]
 
 
-def test_signs_of_quantities_are_words() -> None:
-    text = "It rose by 4% to $4."
-    names = [name for _, _, name in quantities(text, 0, len(text))]
-    assert names == ["4 percent", "4 dollars"]
-    assert len({fold(name) for name in (*names, "The 4")}) == 3
-
-
 def test_quantities() -> None:
     text = "It is 9.5 km long, cost $1.18 trillion, holds 47 passengers and 12 of us."
     assert [name for _, _, name in quantities(text, 0, len(text))] == [
@@ -135,19 +121,6 @@ def test_quantities() -> None:
 )
 def test_names_that_are_one(one: str, other: str) -> None:
     assert fold(one) == fold(other)
-
-
-def test_small_things() -> None:
-    assert split_title("Grey Petrel (ship)") == ("Grey Petrel", "ship")
-    assert split_title("(What)") == ("(What)", "")
-    assert letters_of("World Health Organization") == "WHO"
-    assert type_of_sentence("Morris Harvey (1877) was a British actor and writer.") == "actor"
-    assert coarse("film director") == "person"
-    assert coarse("") == coarse("whatsit") == ""
-    assert predicate_of("Was born in") == "was_born_in"
-    assert predicate_of("...") == "related_to"
-    assert uncased("海は広いな大きいな")
-    assert not uncased("The sea 海")
 
 
 def test_titles_are_found_longest_first_and_as_they_are_written() -> None:
@@ -284,9 +257,3 @@ def test_kinds_by_the_name_itself(name: str, kind: str) -> None:
 def test_kinds_by_the_words_around(text: str, kind: str) -> None:
     start = text.index("NAME")
     assert kind_around(text, start, start + len("NAME")) == kind
-
-
-def test_guesses_that_differ_decide_nothing() -> None:
-    assert decided({"person": 3}) == "person"
-    assert decided({"person": 1, "place": 1}) == decided({}) == ""
-    assert type_of_box([], [(0, 1, "", (("Born", "1890"), ("Spouse", "X")))]) == "person"

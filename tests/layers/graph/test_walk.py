@@ -132,10 +132,3 @@ def test_all_shortest_paths_heaviest_first(seed: int) -> None:
         wanted = sorted(every, key=lambda path: (-weight(path), path))
         assert shortest_paths(links, start, end, limit=1000) == wanted
         assert shortest_paths(links, start, end, limit=3) == wanted[:3]
-
-
-def test_a_chain_is_followed_to_its_limit_and_no_farther() -> None:
-    chain = links_of(12, [(n, n + 1, 1.0) for n in range(11)])
-    assert shortest_paths(chain, 0, 8) == [tuple(range(9))]
-    assert shortest_paths(chain, 0, 9) == []
-    assert shortest_paths(chain, 3, 3) == [(3,)]

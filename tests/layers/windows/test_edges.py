@@ -76,11 +76,6 @@ def test_long_vectors_have_exact_products_too():
     assert listed(renewed_elsewhere(of, *nothing(3))) == brute(of, 3, own=False)
 
 
-def test_a_text_that_stands_everywhere_is_joined_to_its_earliest_copies():
-    of = space(3, [1] * 200, level=False, different=1)
-    assert renewed_elsewhere(of, *nothing(3)).to[[0, 1, 50]].tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 2]]
-
-
 FATES = st.lists(st.lists(st.sampled_from("sssgnc"), min_size=9, max_size=9), min_size=1, max_size=6)
 
 
@@ -139,9 +134,3 @@ def test_three_axes_have_most_of_the_spread_with_a_fixed_sign():
     assert np.allclose(np.abs(projection.axes @ axes[:3].T), np.eye(3), atol=1e-4)
     assert (projection.axes[np.arange(3), np.abs(projection.axes).argmax(axis=1)] > 0).all()
     assert np.allclose(projection.apply(rows), centred @ projection.axes.T, atol=1e-3)
-
-
-@pytest.mark.parametrize("shape", [(0, 4), (1, 4), (5, 2)])
-def test_few_windows_or_dimensions_have_axes_of_zero(shape: tuple[int, int]):
-    projection = Projection.fit(np.ones(shape, np.float32))
-    assert projection.apply(np.ones(shape, np.float32)).shape == (shape[0], 3)

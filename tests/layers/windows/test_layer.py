@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,21 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.core.errors import BudgetExceeded, SettingsError
-from ragways.core.trace import Budget, Usage, spending
+from ragways.core.errors import BudgetExceeded
+from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.layers.layer import Sample
 from ragways.layers.settings import WindowSettings
-from ragways.layers.table import layer_settings
 from ragways.layers.windows.layer import WINDOWS
 from ragways.layers.windows.read import StoredWindows
 from ragways.layers.windows.sliding import slide
 from ragways.models.client import ModelClient
-from ragways.store.store import Change, Store
 from ragways.tasks.themes import keywords
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes
 from tests.layers.views import LayerRuns
+from tests.store.rows import failed_work
 
 SEA = "The harbour has a light. The light was built in 1801. Ships pass the tower. A keeper lives there. He likes tea."
 STORM = "A storm took the tower. The keeper died in the storm. Nobody saw the ship. The log was found later."
@@ -83,14 +81,6 @@ def test_every_sentence_is_in_a_window_and_no_window_stands_twice(sentences: int
     assert slide(5, WindowSettings()) == [(0, 3), (1, 4), (2, 5)]
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"size": 0}, {"slide": 0}, {"top_k": -1}, {"top_x": "ten"}, {"slide": 4}, {"topk": 3}, {"size": True}]
-)
-def test_settings_that_make_no_sense_are_named(wrong: dict[str, object]):
-    with pytest.raises(SettingsError, match=r"windows\."):
-        layer_settings({"windows": wrong})
-
-
 def test_windows_lie_over_the_sentences_of_their_document(runs: LayerRuns):
     layer = runs.open()
     assert layer.left_out == []
@@ -112,25 +102,6 @@ def test_windows_lie_over_the_sentences_of_their_document(runs: LayerRuns):
     assert layer.row_of("article:7:w0") is None
 
 
-def test_neighbours_are_of_the_document_and_of_others_with_their_cosine(runs: LayerRuns):
-    layer = runs.open()
-    for row in range(len(layer)):
-        near = layer.neighbours(row)
-        own = set(layer.windows_of(layer.document_of(row)))
-        assert {n for n, _ in near} == set(range(len(layer))) - {row}  # ten of each are all there are
-        assert all((n in own) == (place < len(own) - 1) for place, (n, _) in enumerate(near))
-        vectors = layer.windows
-        assert all(abs(float(vectors[row] @ vectors[n]) - similar) < 1e-6 for n, similar in near)
-
-
-def test_equal_texts_have_equal_marks_and_are_embedded_once(runs: LayerRuns):
-    layer, ids = runs.open(), ids_of(runs)
-    sea, again = layer.windows_of(ids["sea"]), layer.windows_of(ids["again"])
-    assert [*map(layer.same_window, sea)] == [*map(layer.same_window, again)]
-    assert len({*map(layer.same_window, range(len(layer)))}) == 7
-    assert len(runs.embedder.texts) == len(set(runs.embedder.texts))
-
-
 NAMES = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"])
 SENTENCES = st.lists(st.sampled_from(SEA.split(". ")[:4] + STORM.split(". ")[:3] + ["It rains"]), max_size=7)
 HISTORIES = st.lists(st.dictionaries(NAMES, SENTENCES, min_size=1, max_size=3), min_size=1, max_size=6)
@@ -150,54 +121,10 @@ def test_a_view_folded_over_any_history_is_the_one_made_anew(histories: list[dic
         runs.close()
 
 
-def test_documents_that_are_in_the_view_already_may_be_named_as_new(runs: LayerRuns):
-    before = all_of(runs.open())
-    asyncio.run(WINDOWS.fold(runs.view, runs.store, Change(added=tuple(runs.store.numbers()), removed=(7,)), runs.use))
-    assert all_of(runs.open()) == before
-
-
-def test_a_view_of_earlier_generations_is_not_written_to(runs: LayerRuns):
-    before, view = all_of(runs.open()), runs.view
-    runs.run({"more.txt": WHALE, "sea.txt": "", "storm.txt": STORM + " It rains."})
-    runs.view, after = view, runs.view
-    assert all_of(runs.open()) | {"themes": ()} == before | {"themes": ()}  # of which the rows tell
-    runs.view = after
-
-
 def test_all_that_is_used_is_cached_and_nothing_else(runs: LayerRuns):
-    hashes = {row[0] for row in runs.cache._db.execute("SELECT hash FROM vectors")}
+    hashes = {content_hash(text) for text in runs.embedder.texts}
+    assert len(hashes) == len(runs.embedder.texts), "each text is embedded once"
     assert WINDOWS.used(runs.store, runs.view, runs.use)["vectors"] == hashes
-
-
-def test_only_new_texts_are_embedded(runs: LayerRuns):
-    done = len(runs.embedder.texts)
-    runs.run({"storm.txt": STORM + " The sea was calm."})
-    new = runs.embedder.texts[done:]
-    assert len(new) == len(set(new))
-    assert "The sea was calm." in new
-    assert sum("The sea was calm." in text for text in new) >= len(new) - 1  # and the themes, at most
-
-
-def test_other_settings_make_the_view_anew(tmp_path: Path, runs: LayerRuns):
-    runs.settings = runs.settings.model_copy(update={"size": 2, "top_k": 1, "top_x": 2, "top_t": 1})
-    layer = runs.run()
-    assert {len(layer.sentences_of(row)) for row in range(len(layer))} == {1, 2}
-    assert max(len(layer.neighbours(row)) for row in range(len(layer))) == 3
-    assert {len(layer.neighbours_by_theme(id)) for id in layer.documents} == {1}
-    fresh = window_runs(tmp_path / "fresh", size=2, top_k=1, top_x=2, top_t=1)
-    assert all_of(fresh.run(TEXTS)) == all_of(layer)
-    fresh.close()
-
-
-def test_an_index_without_sentences_has_an_empty_layer(tmp_path: Path):
-    runs = window_runs(tmp_path)
-    assert len(runs.run()) == 0
-    assert len(runs.run({"x.txt": "A thing. Another."})) == 1
-    layer = runs.run({"x.txt": ""})
-    assert len(layer) == 0
-    assert runs.findings() == []
-    assert len(layer.only(frozenset({1}))) == 0
-    runs.close()
 
 
 def test_a_part_has_its_windows_numbered_anew_and_the_neighbours_that_are_left(runs: LayerRuns):
@@ -257,7 +184,7 @@ def test_documents_that_a_budget_left_out_come_in_with_the_next_run(tmp_path: Pa
 def test_vectors_that_the_cache_has_lost_are_made_again_or_their_documents_left_out(runs: LayerRuns):
     expected, storm = all_of(runs.open()), ids_of(runs)["storm"]
     lost = content_hash("Nobody saw the ship.")
-    runs.cache._db.execute("DELETE FROM vectors WHERE hash = ?", (lost,))
+    runs.cache.keep_only({"vectors": WINDOWS.used(runs.store, runs.view, runs.use)["vectors"] - {lost}})
     runs.pays = False
     layer = runs.run(make=True)
     assert layer.left_out == [int(storm.split(":")[1])]
@@ -340,18 +267,7 @@ def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path
     [document] = layer.documents
     assert layer.themes(document).way == "rule"
     assert runs.use.failed == 1
-    assert runs.cache._db.execute("SELECT kind, tries FROM failures").fetchall() == [("themes", 1)]
-    runs.close()
-
-
-def test_a_budget_that_ends_the_naming_leaves_themes_by_the_rule(tmp_path: Path):
-    runs = window_runs(tmp_path)
-    with ScriptedModel([{"themes": THEMES}]) as model, spending(Budget(calls=1)):
-        runs.model = ModelClient(model)
-        layer = runs.run({"sea.txt": SEA, "storm.txt": STORM})
-    assert sorted(layer.themes(id).way for id in layer.documents) == ["model", "rule"]
-    assert runs.use.failed == 1
-    assert layer.left_out == []
+    assert [row[:2] for row in failed_work(tmp_path / "index")] == [("themes", 1)]
     runs.close()
 
 
@@ -367,11 +283,3 @@ def test_keywords_are_frequent_phrases_that_share_no_word():
     assert len(words) == len(set(words))
     assert len(found) <= 5
     assert keywords("Seven", "7 7 7", terms) == ("Seven",)
-
-
-def test_a_reader_sees_rows_and_view_through_a_store_of_its_own(runs: LayerRuns):
-    store = Store.open(runs.folder / "index")
-    layer = WINDOWS.open(runs.view, store)
-    assert len(layer) == 10
-    assert layer.themes(ids_of(runs)["sea"]).way == "rule"
-    store.close()
