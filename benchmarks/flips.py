@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from ragways.core.runtime import limit_threads
-from tests.faults.damage import built, lines, trial
+from tests.faults.damage import built, trial
 
 
 def main() -> None:
@@ -30,7 +30,11 @@ def main() -> None:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         outcome = trial(built(Path(folder), options.documents), Path(folder), options.trials, options.seed)
-    print("\n".join(lines(outcome)))
+    print(f"{outcome.trials} damaged files ({', '.join(f'{n} {name}' for name, n in outcome.by_damage.items())})")
+    print(f"wrong by damaged rows of facts, which have no checksum: {outcome.of_facts}")
+    print(f"silently wrong otherwise: {len(outcome.wrong)}, tracebacks and crashes: {len(outcome.crashed)}")
+    print(f"mended: {outcome.mended}, reported with a cure: {outcome.reported}, no harm done: {outcome.unharmed}")
+    print(*sorted(outcome.wrong + outcome.crashed)[:40], sep="\n")
     print(f"{time.perf_counter() - began:.0f} s")
     if outcome.wrong or outcome.crashed:
         raise SystemExit(1)

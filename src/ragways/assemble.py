@@ -89,6 +89,7 @@ def _minilm(settings: Settings) -> Embedder:
 
 async def _endpoint_embedder(settings: Settings) -> Embedder:
     from ragways.models.embed import EndpointEmbedder
+    from ragways.models.limits import Traffic
 
     chosen = settings.embedder
     if not chosen.base_url or not chosen.name:
@@ -100,12 +101,10 @@ async def _endpoint_embedder(settings: Settings) -> Embedder:
         key,
         chosen.name,
         dimension=dimension,
-        query_prefix=chosen.query_prefix,
-        passage_prefix=chosen.passage_prefix,
+        prefixes=(chosen.query_prefix, chosen.passage_prefix),
         extras=extras,
         prices=prices_of(settings),
-        concurrency=settings.model.concurrency,
-        patience=settings.model.patience,
+        traffic=Traffic(concurrency=settings.model.concurrency, patience=settings.model.patience),
     )
 
 
@@ -185,6 +184,7 @@ def _client(
 ) -> ModelClient:
     from ragways.models.adapt import as_model
     from ragways.models.client import ModelClient
+    from ragways.models.limits import Traffic
 
     if own is None and not chosen.name and not chosen.base_url:
         return ModelClient(None)
@@ -197,10 +197,12 @@ def _client(
         as_model(model),
         cache=cache,
         prices=prices_of(settings),
-        concurrency=chosen.concurrency,
-        requests_per_minute=chosen.requests_per_minute,
-        tokens_per_minute=chosen.tokens_per_minute,
-        patience=chosen.patience,
+        traffic=Traffic(
+            concurrency=chosen.concurrency,
+            requests_per_minute=chosen.requests_per_minute,
+            tokens_per_minute=chosen.tokens_per_minute,
+            patience=chosen.patience,
+        ),
         temperature=temperature,
         headroom=chosen.reasoning_tokens,
         variant=" ".join(

@@ -10,7 +10,7 @@ from ragways.core.errors import BudgetExceeded, SettingsError
 from ragways.core.trace import Budget, Usage, span, spending
 from ragways.models.call import Call, MemoryCache, Message, Reply
 from ragways.models.client import ModelClient, replies_of
-from ragways.models.limits import TryAgain
+from ragways.models.limits import Traffic, TryAgain
 from ragways.models.tokens import Price, Prices
 from ragways.testing.scripted import ScriptedModel
 from tests.models.model_fakes import FakeTime
@@ -55,7 +55,8 @@ def test_the_order_of_the_layers():
         return TryAgain("503") if len(events) < 4 else "yes"
 
     with spending() as meter:
-        client = ModelClient(ScriptedModel([line] * 5), cache=Cache(), requests_per_minute=1.1, time=fake.time)
+        slow = Traffic(requests_per_minute=1.1, time=fake.time)
+        client = ModelClient(ScriptedModel([line] * 5), cache=Cache(), traffic=slow)
 
         async def main():
             await client.complete(CALL)
@@ -164,7 +165,7 @@ def test_a_budget_is_never_passed_by_50_calls_side_by_side(uses, kind, share):
 def test_a_lost_reply_is_charged_in_full_and_the_next_try_reserved_anew():
     async def main():
         with ScriptedModel([TryAgain("timeout", lost=True), "hi"]) as model, spending() as meter, span("root") as root:
-            reply = await ModelClient(model, prices=PRICES, time=FakeTime().time).complete(CALL)
+            reply = await ModelClient(model, prices=PRICES, traffic=Traffic(time=FakeTime().time)).complete(CALL)
         assert meter.spent.calls == root.total.calls == 2
         assert meter.spent.usd == pytest.approx(root.total.usd)
         assert meter.spent.usd > 2 * reply.usage.usd, "at the price that was set aside"
@@ -172,7 +173,7 @@ def test_a_lost_reply_is_charged_in_full_and_the_next_try_reserved_anew():
         assert root.children[0].details["lost"] == 1
         with ScriptedModel([TryAgain("timeout", lost=True)]) as model, spending(Budget(calls=1)) as meter:
             with pytest.raises(BudgetExceeded):
-                await ModelClient(model, prices=PRICES, time=FakeTime().time).complete(CALL)
+                await ModelClient(model, prices=PRICES, traffic=Traffic(time=FakeTime().time)).complete(CALL)
             assert meter.spent.calls == 1
 
     asyncio.run(main())

@@ -17,7 +17,7 @@ from ragways.models import transport
 from ragways.models.call import Call, Message, Tool, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
-from ragways.models.limits import Time, TryAgain
+from ragways.models.limits import Time, Traffic, TryAgain
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, About, Note
@@ -39,7 +39,8 @@ async def soon(seconds):
 def complete(server, call=CALL, *, key=None, timeout=5.0, tries=8, model="loopback"):
     async def main():
         client = ModelClient(
-            Endpoint(server.base_url, key, model, timeout=timeout), tries=tries, time=replace(Time(), sleep=soon)
+            Endpoint(server.base_url, key, model, timeout=timeout),
+            traffic=Traffic(tries=tries, time=replace(Time(), sleep=soon)),
         )
         async with client:
             return await client.complete(call)
@@ -253,7 +254,8 @@ def test_no_credit_is_no_reason_to_wait():
 
 def test_an_endpoint_that_answered_and_is_gone_is_waited_for():
     async def main():
-        client = ModelClient(Endpoint(server.base_url, None, "loopback"), time=replace(Time(), sleep=sleep))
+        traffic = Traffic(time=replace(Time(), sleep=sleep))
+        client = ModelClient(Endpoint(server.base_url, None, "loopback"), traffic=traffic)
         async with client:
             await client.complete(replace(CALL, sample=1))
             await asyncio.to_thread(server.pause)
@@ -278,7 +280,8 @@ def at_once(base_url):
     """What the first call says where it must not be tried again."""
 
     async def main():
-        async with ModelClient(Endpoint(base_url, None, "m"), time=replace(Time(), sleep=never_slept)) as client:
+        traffic = Traffic(time=replace(Time(), sleep=never_slept))
+        async with ModelClient(Endpoint(base_url, None, "m"), traffic=traffic) as client:
             await client.complete(CALL)
 
     with pytest.raises(ModelError) as caught:

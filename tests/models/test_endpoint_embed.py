@@ -7,7 +7,7 @@ import pytest
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, ModelUnavailable, UnusableReply
 from ragways.core.trace import Budget, Usage, span, spending
 from ragways.models.embed import Embedder, EndpointEmbedder
-from ragways.models.limits import Time
+from ragways.models.limits import Time, Traffic
 from ragways.models.tokens import Price, Prices
 from ragways.testing.replies import Fault, vector
 from ragways.testing.server import LoopbackServer
@@ -17,10 +17,12 @@ async def soon(seconds):
     await asyncio.sleep(min(seconds, 0.01))
 
 
-def embed(server, texts, **settings):
+def embed(server, texts, tries=100, **settings):
     async def main():
-        fast = replace(Time(), sleep=soon)
-        embedder = EndpointEmbedder(server.base_url, None, "loopback", **{"dimension": 8, "time": fast, **settings})
+        traffic = Traffic(tries=tries, time=replace(Time(), sleep=soon))
+        embedder = EndpointEmbedder(
+            server.base_url, None, "loopback", **{"dimension": 8, "traffic": traffic, **settings}
+        )
         try:
             return await embedder.embed(texts)
         finally:

@@ -13,6 +13,7 @@ from ragways.core.trace import span
 from ragways.models.call import Call, MemoryCache, Message, Reply
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
+from ragways.models.limits import Traffic
 from ragways.testing import Fault, LoopbackServer, ScriptedModel
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, FakeTime, Heard, Note, Word
 
@@ -25,7 +26,7 @@ def done(
 ):
     async def main():
         endpoint = Endpoint(server.base_url, None, "loopback")
-        async with ModelClient(endpoint, cache=cache, time=FakeTime().time, **options) as client:
+        async with ModelClient(endpoint, cache=cache, traffic=Traffic(time=FakeTime().time), **options) as client:
             with span("root") as root:
                 return await client.do(task, given, on_text=heard), root.children[0]
 

@@ -12,7 +12,7 @@ from ragways.core.errors import ModelUnavailable
 from ragways.models.call import Call, Message, Reply
 from ragways.models.embed import EndpointEmbedder
 from ragways.models.endpoint import Endpoint
-from ragways.models.limits import TryAgain
+from ragways.models.limits import Traffic, TryAgain
 from ragways.settings import Settings
 from ragways.testing import Fault, LoopbackServer
 from ragways.testing.replies import PIECE
@@ -97,7 +97,8 @@ def test_a_reply_in_one_piece_may_drip():
 
 def test_the_timeout_of_the_embedder_bounds_the_whole():
     async def main() -> None:
-        embedder = EndpointEmbedder(server.base_url, None, "e", dimension=256, timeout=WAIT, patience=0.1)
+        brief = Traffic(patience=0.1)
+        embedder = EndpointEmbedder(server.base_url, None, "e", dimension=256, timeout=WAIT, traffic=brief)
         try:
             await embedder.embed(["a text"])
         finally:

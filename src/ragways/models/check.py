@@ -17,7 +17,7 @@ from ragways.models.client import ModelClient
 from ragways.models.dialect import FORMS, Dialect, Form
 from ragways.models.embed import EndpointEmbedder
 from ragways.models.endpoint import Endpoint
-from ragways.models.limits import TryAgain
+from ragways.models.limits import Traffic, TryAgain
 from ragways.models.reply import read_json
 from ragways.models.tokens import Prices
 from ragways.models.transport import Extras
@@ -135,16 +135,17 @@ async def check_endpoint(
     """
     probes, prices = _Probes(), prices or Prices()
     endpoint.dialect = start or Dialect()
-    client = ModelClient(endpoint, patience=patience)
+    traffic = Traffic(patience=patience)
+    client = ModelClient(endpoint, traffic=traffic)
     if await probes.ask("plain text", client, _PLAIN, lambda reply: "" if reply.text.strip() else "an empty reply"):
         obeyed: list[Form] = []
         for form in FORMS:
             model = _Exactly(endpoint, replace(endpoint.dialect, form=form))
-            if await probes.ask(NAMES[form], ModelClient(model, patience=patience), _JSON, _not_obeyed):
+            if await probes.ask(NAMES[form], ModelClient(model, traffic=traffic), _JSON, _not_obeyed):
                 obeyed.append(form)
         endpoint.learn(replace(endpoint.dialect, form=obeyed[0] if obeyed else "plain"))
         model = _Exactly(endpoint, endpoint.dialect)
-        await probes.ask("tools", ModelClient(model, patience=patience), _TOOLS, _not_called)
+        await probes.ask("tools", ModelClient(model, traffic=traffic), _TOOLS, _not_called)
         await _stream(endpoint, probes)
         probes.made.append(
             Probe("usage reported", probes.counted, "" if probes.counted else "tokens are our own count")

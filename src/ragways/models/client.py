@@ -28,7 +28,7 @@ from ragways.core.stream import OnText
 from ragways.core.trace import Span, Usage, current_meter, span
 from ragways.core.types import content_hash
 from ragways.models.call import Call, Model, Reply, ReplyCache, StreamingModel
-from ragways.models.limits import Bound, MeteredTries, Time, Traffic
+from ragways.models.limits import Bound, MeteredTries, Traffic
 from ragways.models.task import In, InvalidReply, Out, Outcome, Task, TruncatedReply, reader
 from ragways.models.tokens import Prices
 
@@ -87,16 +87,11 @@ class ModelClient:
         *,
         cache: ReplyCache | None = None,
         prices: Prices | None = None,
-        concurrency: int = 16,
-        requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
-        patience: float = 180.0,
-        tries: int = 100,
+        traffic: Traffic | None = None,
         asks: int = 3,
         temperature: float = 0.0,
         headroom: int = 0,
         variant: str = "",
-        time: Time | None = None,
     ) -> None:
         self.model = model
         self._headroom = headroom  # tokens for reasoning, on top of what a reply may take
@@ -108,14 +103,7 @@ class ModelClient:
         self._asks = asks
         self._bound = Bound()
         self._flights: dict[str, asyncio.Future[Reply]] = {}
-        self._traffic = Traffic(
-            concurrency=concurrency,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            patience=patience,
-            tries=tries,
-            time=time,
-        )
+        self._traffic = traffic or Traffic()
 
     async def complete(self, call: Call) -> Reply:
         """The model's reply to one call, as it is."""

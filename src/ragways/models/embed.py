@@ -15,11 +15,13 @@ from ragways.core.language import LATIN, language
 from ragways.core.runtime import together
 from ragways.core.trace import Usage, current_meter, span
 from ragways.core.types import content_hash
-from ragways.models.limits import Bound, MeteredTries, Time, Traffic, token_count
+from ragways.models.limits import Bound, MeteredTries, Traffic, token_count
 from ragways.models.tokens import Prices, count_text
 from ragways.models.transport import Extras, Refused, Transport
 
 Vectors = NDArray[np.float32]
+BATCH = 64
+"""Texts of a request, at most."""
 _CURE = "check the settings of the embedder (`embedder.base_url`, `embedder.name`, `embedder.dimension`)"
 
 
@@ -109,7 +111,7 @@ class EndpointEmbedder:
     """`POST {base_url}/embeddings`, through the same layers as chat: count → retry → rate limit → send.
 
     There is no cache here: the index keeps vectors by the hash of their text. `dimension` must be known beforehand;
-    `discover` asks the endpoint for it.
+    `discover` asks the endpoint for it. `prefixes` stand before questions and before passages.
     """
 
     def __init__(
@@ -119,37 +121,21 @@ class EndpointEmbedder:
         model: str,
         *,
         dimension: int,
-        query_prefix: str = "",
-        passage_prefix: str = "",
+        prefixes: tuple[str, str] = ("", ""),
         extras: Extras | None = None,
         timeout: float = 60.0,
-        batch: int = 64,
         batch_tokens: int = 50_000,
         prices: Prices | None = None,
-        concurrency: int = 16,
-        requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
-        patience: float = 180.0,
-        tries: int = 100,
-        time: Time | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
         self._transport = Transport(base_url, key, timeout=timeout, extras=extras)
         self._model = model
-        self._prefixes = (query_prefix, passage_prefix)
+        self._prefixes = prefixes
         self._dimension = dimension
-        self._batch = batch
         self._batch_tokens = batch_tokens
         self._prices = prices or Prices()
         self._bound = Bound()
-        self._concurrency = concurrency
-        self._traffic = Traffic(
-            concurrency=concurrency,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            patience=patience,
-            tries=tries,
-            time=time,
-        )
+        self._traffic = traffic or Traffic()
 
     @staticmethod
     async def discover(base_url: str, key: str | None, model: str, extras: Extras | None = None) -> int:
@@ -177,7 +163,7 @@ class EndpointEmbedder:
 
     @property
     def parallel(self) -> int:
-        return self._concurrency
+        return self._traffic.concurrency
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         return await self._embed([self._prefixes[1] + text for text in texts])
@@ -214,7 +200,7 @@ class EndpointEmbedder:
         batch: list[str] = []
         size = 0
         for text, tokens in zip(texts, self.count(texts), strict=True):
-            if batch and (len(batch) >= self._batch or size + tokens > self._batch_tokens):
+            if batch and (len(batch) >= BATCH or size + tokens > self._batch_tokens):
                 yield batch
                 batch, size = [], 0
             batch.append(text)

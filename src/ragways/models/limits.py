@@ -254,7 +254,7 @@ class Traffic:
         time: Time | None = None,
     ) -> None:
         self._time = time or Time()
-        self._concurrency = concurrency
+        self.concurrency = concurrency
         self._patience = patience
         self._tries = tries
         self._requests = Bucket(requests_per_minute, self._time)
@@ -331,7 +331,7 @@ class Traffic:
     def _slots_here(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            self._loop, self._slots = loop, asyncio.Semaphore(self._concurrency)
+            self._loop, self._slots = loop, asyncio.Semaphore(self.concurrency)
         return self._slots
 
 

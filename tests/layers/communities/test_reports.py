@@ -12,6 +12,7 @@ from ragways.core.types import document_number
 from ragways.layers.communities.layer import COMMUNITIES, TOKENS_A_CALL
 from ragways.layers.layer import Sample
 from ragways.models.client import ModelClient
+from ragways.models.limits import Traffic
 from tests.fakes import WordHashes
 from tests.layers.communities.made import FAR, HARBOUR, ORCHARD, MadeIndex, Reporter, all_of
 from tests.store.rows import failed_work
@@ -121,7 +122,7 @@ def test_a_budget_stops_what_is_paid_and_the_next_run_goes_on(paid: MadeIndex) -
     paid.put(ALL)
     first = Reporter()
     with spending(Budget(calls=2)):
-        use = paid.fold(ModelClient(first, concurrency=1))
+        use = paid.fold(ModelClient(first, traffic=Traffic(concurrency=1)))
     assert "budget" in use.why
     assert use.failed == 1
     assert paid.open().counts() == {"": 1, "model": 2}
