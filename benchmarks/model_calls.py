@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ragways.core.trace import Budget, span, spending
-from ragways.models.call import MemoryCache
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.models.task import Prompt, Task
 from ragways.models.tokens import Price, Prices
+from ragways.store.cache import WorkCache
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def server(size: int) -> Iterator[str]:
 async def measure(base_url: str, calls: int, at_once: int) -> dict[str, float]:
     prices = Prices({"loopback": Price(input=1.0, output=2.0)})
     async with ModelClient(
-        Endpoint(base_url, "key", "loopback"), cache=MemoryCache(), prices=prices, concurrency=at_once
+        Endpoint(base_url, "key", "loopback"), cache=WorkCache.in_memory(), prices=prices, concurrency=at_once
     ) as client:
         await client.do(TASK, About("warm-up", TEXT))
         with spending(Budget(usd=1000)) as meter, span("benchmark"):

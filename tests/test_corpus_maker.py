@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-import pytest
-
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
-from corpus_maker import documents, figures, title_of, write_files, write_jsonl
-from stand_in import StandIn
+from corpus_maker import documents, title_of, write_files, write_jsonl
 
 
 def test_a_document_depends_on_the_seed_and_its_number_alone() -> None:
@@ -25,37 +20,9 @@ def test_a_document_depends_on_the_seed_and_its_number_alone() -> None:
     assert title_of(2050, seed=3) == whole[2050].title
 
 
-def test_a_corpus_grows_as_real_text_does() -> None:
-    found = figures([(made.title, made.text) for made in documents(3000)])
-    # 2wiki has .64, .86 and 13.
-    assert found["growth of words (exponent)"] == pytest.approx(0.64, abs=0.08)
-    assert found["growth of names (exponent)"] == pytest.approx(0.86, abs=0.08)
-    assert found["names a passage"] == pytest.approx(13, abs=2)
-    assert found["different titles"] == pytest.approx(1, abs=0.03)
-
-
-def test_first_titles_become_hubs() -> None:
-    made = list(documents(3000))
-    titles = [title_of(number) for number in (*range(1, 11), *range(2900, 2910))]
-    named = [sum(title in each.text for each in made) for title in titles]
-    assert sum(named[:10]) > 4 * sum(named[10:])
-
-
 def test_the_same_documents_as_lines_and_as_files(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "some.jsonl", 30)
     write_files(tmp_path / "some", 30)
     rows = [json.loads(line) for line in (tmp_path / "some.jsonl").read_text("utf-8").splitlines()]
     files = {path.stem: path.read_text("utf-8") for path in (tmp_path / "some").rglob("*.md")}
     assert files == {row["id"]: f"# {row['title']}\n\n{row['text']}\n" for row in rows}
-
-
-def test_the_stand_in_puts_a_question_near_its_document() -> None:
-    made = list(documents(500))
-    embedder = StandIn()
-    vectors = asyncio.run(embedder.embed([f"{each.title}\n{each.text}" for each in made]))
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(500), abs=1e-5)
-    questions = asyncio.run(embedder.embed([f"Who is {each.title}?" for each in made]))
-    first = (vectors @ questions.T).argmax(axis=0)
-    found = [made[place].title in (each.title, made[place].text) or each.title in made[place].text
-             for place, each in zip(first.tolist(), made, strict=True)]  # fmt: skip
-    assert sum(found) > 300
