@@ -14,13 +14,13 @@ class NetworkBlocked(AssertionError):
     """A test tried to reach another machine."""
 
 
-def _allowed(address: object) -> bool:
+def is_allowed(address: object) -> bool:
     if not isinstance(address, tuple):
         return True  # a socket file of this machine
-    return _is_here(address[0])
+    return is_here(address[0])
 
 
-def _is_here(host: object) -> bool:
+def is_here(host: object) -> bool:
     if host is None:
         return True
     text = host.decode() if isinstance(host, bytes) else str(host)
@@ -30,10 +30,10 @@ def _is_here(host: object) -> bool:
         return text in ("localhost", "")
 
 
-def _guarded(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+def guarded_call(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: socket.socket, *arguments: Any) -> Any:
         address = arguments[-1]  # connect(address), connect_ex(address), sendto(data, [flags,] address)
-        if self.family in (socket.AF_INET, socket.AF_INET6) and not _allowed(address):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not is_allowed(address):
             raise NetworkBlocked(f"a test tried to {name} to {address!r}")
         return real(self, *arguments)
 
@@ -43,11 +43,11 @@ def _guarded(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("connect", "connect_ex", "sendto"):
-        monkeypatch.setattr(socket.socket, name, _guarded(name, getattr(socket.socket, name)))
+        monkeypatch.setattr(socket.socket, name, guarded_call(name, getattr(socket.socket, name)))
     look_up = socket.getaddrinfo
 
     def getaddrinfo(host: Any, *arguments: Any, **named: Any) -> Any:
-        if not _is_here(host):
+        if not is_here(host):
             raise NetworkBlocked(f"a test tried to look up {host!r}")
         return look_up(host, *arguments, **named)
 

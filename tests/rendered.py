@@ -14,10 +14,10 @@ _LOADS = re.compile(
 
 def dangers(text: str, evidence: Sequence[str] = ()) -> list[str]:
     """Images, active HTML, and links whose address does not stand in the evidence; with and without HTML allowed."""
-    return sorted({each for with_html in (False, True) for each in _dangers(text, "\n".join(evidence), with_html)})
+    return sorted({each for with_html in (False, True) for each in dangers_in(text, "\n".join(evidence), with_html)})
 
 
-def _dangers(text: str, shown: str, with_html: bool) -> Iterator[str]:
+def dangers_in(text: str, shown: str, with_html: bool) -> Iterator[str]:
     parser = MarkdownIt("commonmark", {"html": with_html}).enable(["table", "strikethrough"])
     parser.validateLink = lambda _: True  # type: ignore[method-assign, assignment]
     for token in parser.parse(text):

@@ -80,16 +80,6 @@ def test_build_open_and_ask(settings: Settings, docs: Path, tmp_path: Path):
         assert corpus.ask(QUESTION, "words").answer.citations
 
 
-def test_a_build_erases_what_goes_and_makes_anew_what_is_wished(settings: Settings, index: Path, docs: Path):
-    (docs / "rock.txt").unlink()
-    done = ragways.build(docs, settings=settings, embedder=Letters(), erase=True, fresh=["communities"])
-    assert (done.removed, done.unerased) == (1, False)
-    assert done.erasure is not None
-    assert [(each.key, each.erased) for each in done.erasure.documents] == [("docs/rock.txt", True)]
-    with pytest.raises(UsageError, match="did you mean lexicon"):
-        ragways.build(docs, settings=settings, embedder=Letters(), fresh=["lexikon"])
-
-
 def test_the_front_door_shows_the_arguments_that_it_takes(docs: Path):
     for build in (ragways.build, ragways.abuild):
         assert list(signature(build).parameters)[:3] == ["paths", "index", "layers"]

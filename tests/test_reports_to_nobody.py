@@ -46,13 +46,13 @@ def guarded(*arguments: str) -> list[str]:
     return [sys.executable, "-c", GUARD, *map(str, MACHINES[platform.machine()]), *arguments]
 
 
-def _filters() -> bool:
+def can_filter() -> bool:
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return False
     return subprocess.run(guarded("-c", ""), check=False).returncode != NO_FILTER
 
 
-pytestmark = pytest.mark.skipif(not _filters(), reason="needs Linux with seccomp, on x86-64 or ARM")
+pytestmark = pytest.mark.skipif(not can_filter(), reason="needs Linux with seccomp, on x86-64 or ARM")
 
 
 class Place:

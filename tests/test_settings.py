@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from ragways.apps.settings_file import settings_text
 from ragways.assemble import judge_client_of, recipe_of
 from ragways.core.errors import NoIndex, SettingsError
 from ragways.layers.settings import CommunitySettings, GraphSettings, WindowSettings
-from ragways.models.endpoint import Endpoint
+from ragways.models.call import Call, Message, Reply
 from ragways.settings import Settings, read_settings
 from ragways.settings_sources import user_file
+from ragways.testing import LoopbackServer
 
 SECTIONS = ("model", "judge", "embedder")
 ELSEWHERE, MINE = "https://elsewhere.example/v1", "https://mine.example/v1"
@@ -27,26 +29,29 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     """Writes the ragways.toml of the current folder."""
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path / "folder")
-    return lambda text: _write(Path("ragways.toml"), text)
+    return lambda text: put(Path("ragways.toml"), text)
 
 
 @pytest.fixture
 def users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     """Writes the user's own settings file."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    return lambda text: _write(tmp_path / "config" / "ragways" / "ragways.toml", text)
+    return lambda text: put(tmp_path / "config" / "ragways" / "ragways.toml", text)
 
 
-def _write(path: Path, text: str) -> None:
+def put(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
-def _endpoint(settings: Settings) -> tuple[str, str, str]:
-    """Which model judges, where it is, and the key it is sent."""
-    endpoint = judge_client_of(settings).model
-    assert isinstance(endpoint, Endpoint)
-    return endpoint._model, endpoint._transport.base_url, endpoint._transport._key
+def judge(settings: Settings) -> Reply:
+    """A call of the judge's."""
+
+    async def main() -> Reply:
+        async with judge_client_of(settings) as client:
+            return await client.complete(Call((Message("user", "?"),)))
+
+    return asyncio.run(main())
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -81,14 +86,17 @@ def test_a_judge_that_falls_back_to_the_model_gets_the_models_key_where_the_mode
     folders: Write, monkeypatch: pytest.MonkeyPatch
 ):
     """A folder's judge does not get the model's key, and a key for the judge alone stays unsent."""
-    folders(f"[judge]\nbase_url = '{ELSEWHERE}'\nname = 'j'\n")
-    for name, value in (("KEY", "sk-mine"), ("BASE_URL", MINE), ("NAME", "m")):
-        monkeypatch.setenv(f"RAGWAYS_MODEL__{name}", value)
-    chosen = read_settings()
-    assert chosen.judge.key.get_secret_value() == ""
-    assert _endpoint(chosen) == ("j", ELSEWHERE, "")
-    folders("")
-    assert _endpoint(read_settings()) == ("m", MINE, "sk-mine")
+    with LoopbackServer() as elsewhere, LoopbackServer(key="sk-mine") as mine:
+        folders(f"[judge]\nbase_url = '{elsewhere.base_url}'\nname = 'j'\n")
+        for name, value in (("KEY", "sk-mine"), ("BASE_URL", mine.base_url), ("NAME", "m")):
+            monkeypatch.setenv(f"RAGWAYS_MODEL__{name}", value)
+        chosen = read_settings()
+        assert chosen.judge.key.get_secret_value() == ""
+        judge(chosen)
+        assert (elsewhere.requests[0].body["model"], mine.count) == ("j", 0)
+        folders("")
+        judge(read_settings())
+        assert (mine.requests[0].body["model"], mine.requests[0].authorized, elsewhere.count) == ("m", True, 1)
 
 
 def test_the_order_is_flag_environment_folder_user_default(
@@ -129,7 +137,7 @@ def test_commands_that_send_a_key_ask_for_trust_and_others_do_not(folders: Write
 
     folders(f"[model]\nbase_url = '{ELSEWHERE}'\nname = 'm'\n")
     monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
-    _write(Path("corpus/a.txt"), "The light was built in 1801.")
+    put(Path("corpus/a.txt"), "The light was built in 1801.")
     run = CliRunner().invoke
     asked = ["index", "corpus", "--plan"]
     refused = run(full_app(), asked)
@@ -176,13 +184,13 @@ def test_the_settings_file_describes_every_setting_of_a_layer():
 # A file .env, and the variables of providers
 
 
-def _dotenv(text: str) -> None:
-    _write(Path(".env"), text)
+def dotenv(text: str) -> None:
+    put(Path(".env"), text)
 
 
 def test_a_dotenv_file_holds_settings_and_a_providers_variables(folders: Write, monkeypatch: pytest.MonkeyPatch):
     folders("[answer]\nsentences = 5\n[model]\nname = 'of the file'\n")
-    _dotenv("# mine\nexport RAGWAYS_MODEL__NAME='m'\nOPENAI_API_KEY=\"sk-there\"\nPATH=/nowhere\nSECRET=x\nodd line\n")
+    dotenv("# mine\nexport RAGWAYS_MODEL__NAME='m'\nOPENAI_API_KEY=\"sk-there\"\nPATH=/nowhere\nSECRET=x\nodd line\n")
     chosen = read_settings()
     assert (chosen.model.name, chosen.answer.sentences) == ("m", 5)
     assert (chosen.model.base_url, chosen.model.key.get_secret_value()) == ("https://api.openai.com/v1", "sk-there")
@@ -200,14 +208,14 @@ def test_a_dotenv_file_holds_settings_and_a_providers_variables(folders: Write, 
     ],
 )
 def test_a_dotenv_file_does_not_redirect_a_key(folders: Write, monkeypatch: pytest.MonkeyPatch, text: str):
-    _dotenv(text)
+    dotenv(text)
     assert read_settings().model.base_url == ELSEWHERE, "without a key there is nothing to lose"
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
     with pytest.raises(SettingsError) as refused:
         read_settings()
     assert "sk-mine" not in str(refused.value)
     assert read_settings(trust=True).model.base_url == ELSEWHERE
-    _dotenv(text + "OPENAI_API_KEY=sk-theirs\n")
+    dotenv(text + "OPENAI_API_KEY=sk-theirs\n")
     with pytest.raises(SettingsError):
         read_settings()
     monkeypatch.delenv("OPENAI_API_KEY")

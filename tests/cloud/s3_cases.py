@@ -142,15 +142,15 @@ def test_it_is_built_asked_changed_and_forgotten(
     assert not {f"some/index/{name}" for name in got} & set(first) - {f"some/index/{MANIFEST}"}
 
     # No byte stays of what was removed, neither there nor here.
-    everything = b"".join([*after.values(), *(file.read_bytes() for file in _files(tmp_path / "one" / "cache"))])
+    everything = b"".join([*after.values(), *(file.read_bytes() for file in files_below(tmp_path / "one" / "cache"))])
     assert b"Fish is sold" in everything
     assert b"tower of Sandy Point" not in b"".join(after.values())
     assert SECRET.encode() not in everything
-    reading = [file for file in _files(tmp_path / "one" / "cache") if "writing" not in file.parts]
+    reading = [file for file in files_below(tmp_path / "one" / "cache") if "writing" not in file.parts]
     assert b"tower of Sandy Point" not in b"".join(file.read_bytes() for file in reading)
 
 
-def _files(folder: Path) -> list[Path]:
+def files_below(folder: Path) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file()]
 
 
@@ -291,20 +291,20 @@ def test_it_is_served(
             assert process.stderr is not None
             line = next(each for each in process.stderr if "serving" in each)
             where = line.split("serving ")[1].split()[0]
-            [collection] = json.loads(_sent("GET", f"{where}api/v1/collections")[1])["collections"]
+            [collection] = json.loads(requested("GET", f"{where}api/v1/collections")[1])["collections"]
             place = f"{where}api/v1/collections/{collection['name']}"
-            status, reply = _sent(
+            status, reply = requested(
                 "POST", f"{place}/retrieve", {"question": "Who built the light?", "paradigm": "words"}
             )
             assert (status, "Anna Holm" in reply) == (200, True), reply
-            assert _sent("DELETE", place)[0] in (403, 409), "what is served from elsewhere is read-only"
+            assert requested("DELETE", place)[0] in (403, 409), "what is served from elsewhere is read-only"
         finally:
             process.terminate()
             process.wait(timeout=30)
     assert SECRET.encode() not in b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
-def _sent(method: str, url: str, body: object = None) -> tuple[int, str]:
+def requested(method: str, url: str, body: object = None) -> tuple[int, str]:
     data = None if body is None else json.dumps(body).encode()
     request = Request(url, data=data, method=method, headers={"Content-Type": "application/json"})
     try:

@@ -71,11 +71,6 @@ def test_where_no_process_can_be_started_all_is_done_here(
     assert "No such file" in caplog.text
 
 
-def test_a_piece_that_cannot_be_done_anywhere_raises_what_it_raises_here():
-    with closing(Children(MODULE, 2, work)) as pool, pytest.raises(ValueError, match="cannot be done"):
-        list(pool.map([{"text": "a"}, {"text": "b", "fail": "yes"}]))
-
-
 def test_children_have_no_key_of_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RAGWAYS_MODEL__KEY", "secret")
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")

@@ -62,7 +62,7 @@ def xlsx() -> bytes:
     })  # fmt: skip
 
 
-def _box(text: str, kind: str = "") -> str:
+def shape(text: str, kind: str = "") -> str:
     place = f'<p:ph type="{kind}"/>' if kind else ""
     lines = "".join(f"<a:p><a:r><a:t>{line}</a:t></a:r></a:p>" for line in text.split("\n"))
     return f"<p:sp><p:nvSpPr><p:nvPr>{place}</p:nvPr></p:nvSpPr><p:txBody>{lines}</p:txBody></p:sp>"
@@ -77,10 +77,10 @@ def pptx() -> bytes:
         "ppt/presentation.xml": f'<p:presentation {_P} {_R}><p:sldIdLst><p:sldId r:id="b"/><p:sldId r:id="a"/></p:sldIdLst>'
         "</p:presentation>",
         "ppt/_rels/presentation.xml.rels": _relations(a="slides/slide1.xml", b="slides/slide2.xml"),
-        "ppt/slides/slide1.xml": f"<p:sld {_P}>{_box('Last words')}{table}{_box('7', 'sldNum')}</p:sld>",
-        "ppt/slides/slide2.xml": f"<p:sld {_P}>{_box('First quay' + chr(10) + 'Second quay')}{_box('History', 'title')}</p:sld>",
+        "ppt/slides/slide1.xml": f"<p:sld {_P}>{shape('Last words')}{table}{shape('7', 'sldNum')}</p:sld>",
+        "ppt/slides/slide2.xml": f"<p:sld {_P}>{shape('First quay' + chr(10) + 'Second quay')}{shape('History', 'title')}</p:sld>",
         "ppt/slides/_rels/slide2.xml.rels": _relations(n="../notesSlides/notesSlide1.xml"),
-        "ppt/notesSlides/notesSlide1.xml": f"<p:notes {_P}>{_box('Speak slowly.', 'body')}</p:notes>",
+        "ppt/notesSlides/notesSlide1.xml": f"<p:notes {_P}>{shape('Speak slowly.', 'body')}</p:notes>",
         "docProps/core.xml": _CORE,
     })  # fmt: skip
 
@@ -98,7 +98,7 @@ def epub() -> bytes:
     })  # fmt: skip
 
 
-def _message(subject: str) -> EmailMessage:
+def made_message(subject: str) -> EmailMessage:
     message = EmailMessage()
     message["Subject"], message["From"], message["To"] = subject, "Ada Quay <ada@example.org>", "Bé <b@example.org>"
     message["Date"] = "Fri, 02 Jan 1970 10:00:00 +0000"
@@ -109,7 +109,7 @@ def _message(subject: str) -> EmailMessage:
 
 
 def message() -> bytes:
-    whole = _message("Old Harbour")
+    whole = made_message("Old Harbour")
     whole.add_alternative("<p>Not this.</p>", subtype="html")
     whole.add_attachment(b"\x00", maintype="image", subtype="png", filename="tide.png")
     return bytes(whole)
@@ -119,7 +119,7 @@ def mailbox() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         box = boxes.mbox(Path(folder) / "box")
         for subject in ("Old Harbour", "Second"):
-            box.add(_message(subject))
+            box.add(made_message(subject))
         box.close()
         return (Path(folder) / "box").read_bytes()
 

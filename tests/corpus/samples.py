@@ -99,18 +99,18 @@ _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 
 
-def _paragraph(text: str, properties: str = "") -> str:
+def word_paragraph(text: str, properties: str = "") -> str:
     return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
 DOCX_BODY = f"""<w:document {_W} {_R}><w:body>
-{_paragraph("Old Harbour", '<w:pStyle w:val="Title"/>')}
+{word_paragraph("Old Harbour", '<w:pStyle w:val="Title"/>')}
 <w:p><w:r><w:t xml:space="preserve">A quiet place near </w:t></w:r><w:hyperlink r:id="r1"><w:r><w:t>spring
  tides</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>
-{_paragraph("History", '<w:pStyle w:val="berschrift1"/>')}
-{_paragraph("First quay", "<w:numPr/>")}{_paragraph("Second quay", "<w:numPr/>")}
-<w:tbl><w:tr><w:tc>{_paragraph("Place")}</w:tc><w:tc>{_paragraph("Depth")}</w:tc></w:tr>
-<w:tr><w:tc>{_paragraph("East")}{_paragraph("quay")}</w:tc><w:tc>{_paragraph("5 m")}</w:tc></w:tr></w:tbl>
+{word_paragraph("History", '<w:pStyle w:val="berschrift1"/>')}
+{word_paragraph("First quay", "<w:numPr/>")}{word_paragraph("Second quay", "<w:numPr/>")}
+<w:tbl><w:tr><w:tc>{word_paragraph("Place")}</w:tc><w:tc>{word_paragraph("Depth")}</w:tc></w:tr>
+<w:tr><w:tc>{word_paragraph("East")}{word_paragraph("quay")}</w:tc><w:tc>{word_paragraph("5 m")}</w:tc></w:tr></w:tbl>
 </w:body></w:document>"""
 
 
@@ -218,50 +218,50 @@ other: *quay
 """
 
 
-def _bytes(text: str) -> Callable[[], bytes]:
+def encoded(text: str) -> Callable[[], bytes]:
     return lambda: text.encode()
 
 
 SAMPLES: dict[str, Callable[[], bytes]] = {
-    ".txt": _bytes("A quiet place.\r\n\r\nIts second paragraph.\n"),
-    ".text": _bytes("A quiet place."),
-    ".rst": _bytes(RST),
-    ".rest": _bytes(RST),
-    ".md": _bytes(MARKDOWN),
-    ".markdown": _bytes(MARKDOWN),
-    ".html": _bytes(HTML),
-    ".htm": _bytes(HTML),
+    ".txt": encoded("A quiet place.\r\n\r\nIts second paragraph.\n"),
+    ".text": encoded("A quiet place."),
+    ".rst": encoded(RST),
+    ".rest": encoded(RST),
+    ".md": encoded(MARKDOWN),
+    ".markdown": encoded(MARKDOWN),
+    ".html": encoded(HTML),
+    ".htm": encoded(HTML),
     ".pdf": pdf,
     ".docx": docx,
-    ".json": _bytes(json.dumps(RECORDS)),
+    ".json": encoded(json.dumps(RECORDS)),
     ".json.gz": lambda: gzip.compress(json.dumps(RECORDS).encode()),
-    ".jsonl": _bytes("\n".join(json.dumps(record) for record in RECORDS)),
-    ".ndjson": _bytes("\n".join(json.dumps(record) for record in RECORDS)),
+    ".jsonl": encoded("\n".join(json.dumps(record) for record in RECORDS)),
+    ".ndjson": encoded("\n".join(json.dumps(record) for record in RECORDS)),
     ".jsonl.gz": lambda: gzip.compress("\n".join(json.dumps(record) for record in RECORDS).encode()),
     ".ndjson.gz": lambda: gzip.compress("\n".join(json.dumps(record) for record in RECORDS).encode()),
-    ".wiki": _bytes(WIKI),
-    ".wikitext": _bytes(WIKI),
-    ".mediawiki": _bytes(WIKI),
-    ".xml": _bytes(DUMP),
+    ".wiki": encoded(WIKI),
+    ".wikitext": encoded(WIKI),
+    ".mediawiki": encoded(WIKI),
+    ".xml": encoded(DUMP),
     ".xml.gz": lambda: gzip.compress(DUMP.encode()),
     ".xml.bz2": lambda: bz2.compress(DUMP.encode()),
-    **{suffix: _bytes(text) for suffixes, text in CODE.values() for suffix in suffixes},
+    **{suffix: encoded(text) for suffixes, text in CODE.values() for suffix in suffixes},
     ".ipynb": office.notebook,
-    ".csv": _bytes('Place,Depth,Opened\nEast quay,5 m,1815\n"West, quay",6 m,1816\n'),
-    ".tsv": _bytes("Place\tDepth\nEast quay\t5 m\n"),
-    ".tab": _bytes("Place\tDepth\nEast quay\t5 m\n"),
+    ".csv": encoded('Place,Depth,Opened\nEast quay,5 m,1815\n"West, quay",6 m,1816\n'),
+    ".tsv": encoded("Place\tDepth\nEast quay\t5 m\n"),
+    ".tab": encoded("Place\tDepth\nEast quay\t5 m\n"),
     ".xlsx": office.xlsx,
     ".pptx": office.pptx,
     ".epub": office.epub,
     ".eml": office.message,
     ".mbox": office.mailbox,
-    ".yaml": _bytes(YAML),
-    ".yml": _bytes(YAML),
-    ".toml": _bytes('name = "Old Harbour"\n[quay]\ndepth = 5\nopen = true\n[[quay.boats]]\nname = "Ada"\n'),
-    ".srt": _bytes(
+    ".yaml": encoded(YAML),
+    ".yml": encoded(YAML),
+    ".toml": encoded('name = "Old Harbour"\n[quay]\ndepth = 5\nopen = true\n[[quay.boats]]\nname = "Ada"\n'),
+    ".srt": encoded(
         "1\n00:01:05,000 --> 00:01:07,000\n<i>A quiet</i> place.\n\n2\n00:01:08,000 --> 00:01:09,000\nIs it?\n"
     ),
-    ".vtt": _bytes("WEBVTT\n\n01:05.000 --> 01:07.000 align:start\nA quiet place.\n"),
+    ".vtt": encoded("WEBVTT\n\n01:05.000 --> 01:07.000 align:start\nA quiet place.\n"),
 }
 
 

@@ -143,10 +143,10 @@ def test_a_broken_line_costs_itself(tmp_path: Path):
     path.write_text('{"text": "one"}\nbroken\n\n{"text": "two"}\n{"text"\n{"text": "three"}\n')
     with pytest.raises(LoadError, match=r"no valid JSON in line 2 .* and in 1 more; its other records were read"):
         read(path)
-    assert [document.text for document in _until_error(path)] == ["one", "two", "three"]
+    assert [document.text for document in until_error(path)] == ["one", "two", "three"]
 
 
-def _until_error(path: Path) -> list[Document]:
+def until_error(path: Path) -> list[Document]:
     """The documents of a file, as far as it can be read."""
     documents = load(SourceFile(path, path.name), LoadOptions())
     found = []

@@ -61,9 +61,11 @@ def test_include_and_exclude(folder: Path, selection: dict[str, object], left: l
 
 def test_gitignore_files_are_followed_where_they_lie(folder: Path):
     (folder / ".gitignore").write_text("# made\n/build/\n*.txt\n!b.txt\n")
-    (folder / "docs" / ".gitignore").write_text("draft/*\n!keep.md\n")
-    assert keys(folder) == ["a.md", "b.txt", "docs/a.md", "docs/api/v1/y.md", "docs/draft/keep.md"]
-    assert keys(folder, gitignore=False) == READ
+    (folder / "docs" / ".gitignore").write_text("draft/*\n!keep.md\n!c.txt\n")
+    (folder / "docs" / "c.txt").write_text("The nearest decides.")
+    read = ["a.md", "b.txt", "docs/a.md", "docs/api/v1/y.md", "docs/c.txt", "docs/draft/keep.md"]
+    assert keys(folder) == read
+    assert keys(folder, gitignore=False) == sorted([*READ, "docs/c.txt"])
     walked = walk([folder])
     list(walked)
     assert walked.left_out == {"ignored": 2, "junk": 4}

@@ -66,7 +66,7 @@ def test_any_damage(suffix: str, data: st.DataObject):
 
 
 STEPS = st.one_of(
-    st.sampled_from(["space", "comma", "line", "paragraph", "row", "cell"]),
+    st.sampled_from(["space", "comma", "line", "paragraph", "cell"]),
     st.tuples(st.sampled_from(["text", "preformatted", "label"]), st.text(max_size=8)),
 )
 

@@ -16,7 +16,7 @@ from ragways.evaluation.record import Records, RunInfo, begin
 from ragways.evaluation.run import Variant, evaluate
 from ragways.index.build import build
 from ragways.index.open import Index
-from ragways.models.call import Call, MemoryCache, Reply
+from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient, trial
 from ragways.models.task import Task
 from ragways.models.tokens import Price, Prices
@@ -25,6 +25,7 @@ from ragways.settings import AnswerSettings, Settings
 from ragways.tasks.answers import RecallInput
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
+from tests.models.model_fakes import MemoryCache
 
 HELLO: Task[RecallInput, str] = Task("hello", prompt="recall", reply=str)
 QUESTIONS = [

@@ -7,7 +7,7 @@ import multiprocessing
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -92,13 +92,13 @@ def trial(index: Path, home: Path, trials: int, seed: int = 0) -> Outcome:
         place.write_bytes(after)
         name = f"{damage.__name__} {file.relative_to(index)} (trial {number})"
         outcome.by_damage[damage.__name__] += 1
-        _count(outcome, name, copy, wanted)
+        note_trial(outcome, name, copy, wanted)
     return outcome
 
 
-def _count(outcome: Outcome, name: str, copy: Path, wanted: dict[str, object]) -> None:
+def note_trial(outcome: Outcome, name: str, copy: Path, wanted: dict[str, object]) -> None:
     outcome.trials += 1
-    kind, detail = _in_a_process(copy, wanted)
+    kind, detail = in_a_process(copy, wanted)
     of_view = "views/" in name and "views.json" not in name
     outcome.of_views += of_view
     outcome.seen += of_view and detail.startswith("unfit")
@@ -116,9 +116,9 @@ def _count(outcome: Outcome, name: str, copy: Path, wanted: dict[str, object]) -
         outcome.unharmed += 1
 
 
-def _in_a_process(copy: Path, wanted: dict[str, object]) -> tuple[str, str]:
+def in_a_process(copy: Path, wanted: dict[str, object]) -> tuple[str, str]:
     ours, theirs = _FORKED.Pipe(duplex=False)
-    child = _FORKED.Process(target=_look_and_ask, args=(copy, wanted, theirs))
+    child = _FORKED.Process(target=look_and_ask, args=(copy, wanted, theirs))
     child.start()
     theirs.close()
     try:
@@ -129,11 +129,11 @@ def _in_a_process(copy: Path, wanted: dict[str, object]) -> tuple[str, str]:
     return (kind, detail) if child.exitcode == 0 else ("crashed", f"exit code {child.exitcode}")
 
 
-def _look_and_ask(copy: Path, wanted: dict[str, object], out: Connection) -> None:
-    out.send(_judged(copy, wanted))
+def look_and_ask(copy: Path, wanted: dict[str, object], out: Connection) -> None:
+    out.send(outcome_for(copy, wanted))
 
 
-def _judged(copy: Path, wanted: dict[str, object]) -> tuple[str, str]:
+def outcome_for(copy: Path, wanted: dict[str, object]) -> tuple[str, str]:
     try:
         fit = "fit" if check(copy).fit else "unfit"
     except RagwaysError:
@@ -148,3 +148,12 @@ def _judged(copy: Path, wanted: dict[str, object]) -> tuple[str, str]:
         return "crashed", f"{error!r}"[:300]
     different = unlike(found, wanted)
     return ("wrong", f"{fit}: {', '.join(different)}") if different else ("right", fit)
+
+
+def lines(outcome: Outcome) -> Iterator[str]:
+    yield f"{outcome.trials} damaged files ({', '.join(f'{n} {name}' for name, n in outcome.by_damage.items())})"
+    yield f"wrong by damaged rows of facts, which have no checksum: {outcome.of_facts}"
+    yield f"silently wrong otherwise: {len(outcome.wrong)}, tracebacks and crashes: {len(outcome.crashed)}"
+    yield f"mended: {outcome.mended}, reported with a cure: {outcome.reported}, no harm done: {outcome.unharmed}"
+    yield f"`check` saw {outcome.seen} of {outcome.of_views} in files of views"
+    yield from sorted(outcome.wrong + outcome.crashed)[:40]

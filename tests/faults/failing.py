@@ -69,7 +69,7 @@ def outcome_of(home: Path, trials: int, seed: int = 0) -> Outcome:
     return Outcome(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def _trials(home: Path, trials: int, seed: int, documents: int = 10) -> Outcome:
+def run_trials(home: Path, trials: int, seed: int, documents: int = 10) -> Outcome:
     dice, outcome, shim = random.Random(seed), Outcome(), ctypes.CDLL(None)
     docs, bill, base, index = corpus(home / "docs", documents), home / "bill", home / "base", home / "failing"
     run(base, docs, bill)
@@ -82,24 +82,24 @@ def _trials(home: Path, trials: int, seed: int, documents: int = 10) -> Outcome:
         name = list(FAULTS)[number % len(FAULTS)]
         error, kinds, lasting = FAULTS[name]
         if name not in counts:
-            _begin(index, base)
-            counts[name] = int(_forked(shim, index, docs, bill, (0, error, kinds, 0))[2])
-        _begin(index, base)
+            start_over(index, base)
+            counts[name] = int(forked(shim, index, docs, bill, (0, error, kinds, 0))[2])
+        start_over(index, base)
         at = dice.randint(1, counts[name])
-        kind, message, _ = _forked(shim, index, docs, bill, (at, error, kinds, lasting))
-        _judge(outcome, f"{name} at {at} of {counts[name]}", kind, message, (index, after))
+        kind, message, _ = forked(shim, index, docs, bill, (at, error, kinds, lasting))
+        judge(outcome, f"{name} at {at} of {counts[name]}", kind, message, (index, after))
         outcome.by_fault[name] = outcome.by_fault.get(name, 0) + 1
         run(index, docs, bill)
         outcome.unlike += [f"{name} at {at}: {part}" for part in unlike(after, contents(index))]
     return outcome
 
 
-def _begin(index: Path, base: Path) -> None:
+def start_over(index: Path, base: Path) -> None:
     shutil.rmtree(index, ignore_errors=True)
     shutil.copytree(base, index)
 
 
-def _judge(outcome: Outcome, name: str, kind: str, message: str, states: tuple[Path, dict[str, object]]) -> None:
+def judge(outcome: Outcome, name: str, kind: str, message: str, states: tuple[Path, dict[str, object]]) -> None:
     index, after = states
     outcome.trials += 1
     if kind == "crashed" or "\n" in message:
@@ -112,9 +112,9 @@ def _judge(outcome: Outcome, name: str, kind: str, message: str, states: tuple[P
         outcome.harmed.append(f"{name}: {kind} {message}: {errors}")
 
 
-def _forked(shim: ctypes.CDLL, index: Path, docs: Path, bill: Path, fault: tuple[int, int, int, int]) -> Any:
+def forked(shim: ctypes.CDLL, index: Path, docs: Path, bill: Path, fault: tuple[int, int, int, int]) -> Any:
     ours, theirs = _FORKED.Pipe(duplex=False)
-    child = _FORKED.Process(target=_run_failing, args=(shim, index, docs, bill, fault, theirs))
+    child = _FORKED.Process(target=run_failing, args=(shim, index, docs, bill, fault, theirs))
     child.start()
     theirs.close()
     try:
@@ -125,7 +125,7 @@ def _forked(shim: ctypes.CDLL, index: Path, docs: Path, bill: Path, fault: tuple
     return result if child.exitcode == 0 else ("crashed", f"exit code {child.exitcode}", 0)
 
 
-def _run_failing(
+def run_failing(
     shim: ctypes.CDLL, index: Path, docs: Path, bill: Path, fault: tuple[int, int, int, int], out: Connection
 ) -> None:
     shim.arm(str(index).encode(), ctypes.c_long(fault[0]), *map(ctypes.c_int, fault[1:]))
@@ -140,4 +140,4 @@ def _run_failing(
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asdict(_trials(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))) + "\n")
+    sys.stdout.write(json.dumps(asdict(run_trials(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))) + "\n")

@@ -140,23 +140,23 @@ def trial(home: Path, documents: int, kills: int, seed: int = 0) -> Outcome:
     """Kill as many runs at random moments: first builds, updates of an index that was there, and removals."""
     dice, outcome = random.Random(seed), Outcome()
     docs, base = corpus(home / "docs", documents), home / "base"
-    _phase(home, run, docs, None, kills // 3, dice, outcome)
+    run_phase(home, run, docs, None, kills // 3, dice, outcome)
     finished(run, base, docs, home / "base.bill")
-    _phase(home, run, changed(docs, documents), base, kills // 3, dice, outcome)
-    _phase(home, removal, docs, base, kills - 2 * (kills // 3), dice, outcome)
+    run_phase(home, run, changed(docs, documents), base, kills // 3, dice, outcome)
+    run_phase(home, removal, docs, base, kills - 2 * (kills // 3), dice, outcome)
     return outcome
 
 
-def _phase(
+def run_phase(
     home: Path, work: Run, docs: Path, base: Path | None, kills: int, dice: random.Random, outcome: Outcome
 ) -> None:
     undisturbed, index, bill = home / "undisturbed", home / "killed", home / "bill"
-    _begin(undisturbed, base)
+    start_over(undisturbed, base)
     seconds = finished(work, undisturbed, docs, bill)
     wanted = state(undisturbed)
     last = outcome.kills + kills
     while outcome.kills < last:
-        _begin(index, base)
+        start_over(index, base)
         bill.write_text("")
         if not killed(work, index, docs, bill, dice.uniform(0, seconds)):
             continue
@@ -164,7 +164,7 @@ def _phase(
         outcome.count(unlike(wanted, state(index)), bill.read_text().split())
 
 
-def _begin(index: Path, base: Path | None) -> None:
+def start_over(index: Path, base: Path | None) -> None:
     shutil.rmtree(index, ignore_errors=True)
     if base is not None:
         shutil.copytree(base, index)

@@ -59,17 +59,10 @@ def is_linear(path: Path, unit: str, before: str = "") -> bool:
 @example(unit="!?")
 @example(unit="(ABCDEFGHIJ) ")
 @example(unit="# A\nb\n")
+@example(unit="4 May 1990 ")
 @given(unit=UNITS)
 def test_any_repetition_is_linear(tmp_path_factory: pytest.TempPathFactory, suffix: str, unit: str):
     assert is_linear(tmp_path_factory.mktemp("hostile") / f"a{suffix}", unit)
-
-
-@pytest.mark.parametrize(
-    ("name", "unit"),
-    [("a.txt", "A."), ("a.txt", "Ab. "), ("a.txt", "4 May 1990 "), ("a.wiki", "[[A]] "), ("a.md", "|A|B|\n")],
-)
-def test_named_repetitions_are_linear(tmp_path: Path, name: str, unit: str):
-    assert is_linear(tmp_path / name, unit, "|a|b|\n|-|-|\n" if "|" in unit else "")
 
 
 @pytest.mark.parametrize("tag", ["<p {}>", '<p a=">" {}>', "<p ' {}>", "<p {}"])

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragways.index.open import Index
-from ragways.pictures.neighbourhood import neighbourhood
-from tests.faults.hubs import HUB, asked_paradigms, first_question, hub_index, picture
+from tests.faults.hubs import asked_paradigms, first_question, hub_index, picture
 
 if TYPE_CHECKING:
     from _typeshed import TraceFunction
@@ -59,23 +57,3 @@ def test_a_first_question_about_a_hub_is_quick(hubs: tuple[Path, Path], paradigm
         if many <= max(2 * few, UNNOTICED):
             return
     pytest.fail(f"{many:.2f} CPU s with {MANY:,} relations, {few:.2f} with {FEW:,}")
-
-
-def test_what_is_kept_of_a_hub_is_what_weighs_most(hubs: tuple[Path, Path]):
-    index = Index.open(hubs[0])
-    graph = index.graph
-    (hub,) = graph.named(HUB)
-    around = neighbourhood(index, HUB, hops=2, limit=50)
-    assert around.reached == FEW + 1
-    assert len(around.nodes) == 50
-    assert "the 50 nearest and heaviest of 5,001 entities" in around.cut
-    weights = dict(graph.neighbours(hub, FEW))
-    by_hand = sorted(weights, key=lambda id: (-weights[id], id))[:49]
-    assert [node.id for node in around.nodes[1:]] == by_hand
-    assert [id for id, _ in graph.neighbours(hub, 49)] == by_hand
-    triplets = graph.triplets([hub], 30)
-    assert [t.weight for t in triplets] == sorted((t.weight for t in triplets), reverse=True)
-    assert all(hub in (t.subject, t.object) for t in triplets)
-    pair = [hub, around.nodes[1].id]
-    assert len(graph.triplets(pair, induced=True)) == graph.count_induced(pair) == 1
-    index.close()

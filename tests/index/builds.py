@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
@@ -185,7 +185,7 @@ NOTES = Notes()
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notes]:
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notes:
     """The layer as another package brings it."""
     info = tmp_path / "site" / "ragways_notes-1.0.dist-info"
     info.mkdir(parents=True)
@@ -196,8 +196,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notes]:
     monkeypatch.setattr(LAYERS, "_packages", {})
     for name, empty in (("extracted", []), ("folds", []), ("unlucky", set()), ("costs", False)):
         monkeypatch.setattr(Notes, name, empty)
-    yield NOTES
-    LAYERS._all = None
+    return NOTES
 
 
 def read_notes(folder: Path) -> list[str]:

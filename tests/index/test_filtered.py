@@ -52,14 +52,14 @@ def test_no_layer_finds_another_document(index: Index):
     part = only(index, 'path~"api/"')
     vector = vector_of("lantern burns")
     for layer in ("words", "vectors"):
-        assert len(_found(index, layer, vector)) == 3
-        assert set(_found(part, layer, vector)) == {
-            piece.id for piece in part.pieces(_found(index, layer, vector)).values()
+        assert len(hits(index, layer, vector)) == 3
+        assert set(hits(part, layer, vector)) == {
+            piece.id for piece in part.pieces(hits(index, layer, vector)).values()
         }
     assert part.words is part.layer("words"), "opened once"
 
 
-def _found(index: Index, layer: str, vector: object) -> list[str]:
+def hits(index: Index, layer: str, vector: object) -> list[str]:
     query = "lantern burns" if layer == "words" else vector
     return [id for id, _ in index.layer(layer).search(query, 9)]  # type: ignore[attr-defined]
 

@@ -119,19 +119,19 @@ def steps() -> Iterator[list[int]]:
         yield counted
 
 
-def _add(home: Path, turn: int) -> None:
+def add(home: Path, turn: int) -> None:
     run(home / "index", [write(home / "docs", {f"more {turn}.md": "# More\n\nOne more ship.\n"}) / f"more {turn}.md"])
 
 
-def _edit(home: Path, turn: int) -> None:
+def edit(home: Path, turn: int) -> None:
     run(home / "index", [write(home / "docs", {f"{turn}.md": f"# Ship {turn}\n\nIt was lost.\n"}) / f"{turn}.md"])
 
 
-def _remove(home: Path, turn: int) -> None:
+def remove_one(home: Path, turn: int) -> None:
     asyncio.run(remove(home / "index", [f"docs/{50 + turn}.md"]))
 
 
-def _open(home: Path, turn: int) -> None:
+def open_index(home: Path, turn: int) -> None:
     with closing(Index.open(home / "index")) as index:
         assert index.pieces(id for id, _ in index.words.search("ship", 5 + turn))
 
@@ -148,15 +148,15 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return made
 
 
-def _counted(act: Callable[[Path, int], None], home: Path, turn: int) -> int:
+def steps_of(act: Callable[[Path, int], None], home: Path, turn: int) -> int:
     with steps() as counted:
         act(home, turn)
     return counted[0]
 
 
-@pytest.mark.parametrize("act", [_add, _edit, _remove, _open])
+@pytest.mark.parametrize("act", [add, edit, remove_one, open_index])
 def test_sqlite_takes_no_more_steps_in_a_larger_index(homes: list[Path], act: Callable[[Path, int], None]):
     """The least of three turns: now and then SQLite joins segments of the titles, as many as batches have left."""
-    small, large = (min(_counted(act, home, turn) for turn in range(3)) for home in homes)
+    small, large = (min(steps_of(act, home, turn) for turn in range(3)) for home in homes)
     assert small > 0
     assert large < 2 * small + 10

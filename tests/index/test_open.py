@@ -17,6 +17,7 @@ from ragways.store import database
 from ragways.store.store import Store
 from tests.fakes import write
 from tests.index.runs import indexed, removed, run
+from tests.store.rows import document, put
 
 FILES = {"a.txt": "The harbour light burns.", "b.txt": "A storm took the tower.", "c.txt": "Nobody came."}
 WORDS = "harbour storm nobody"
@@ -70,9 +71,9 @@ def test_documents_that_changed_since_the_views_are_left_out(index: Path):
     """
     remove_from_rows(index, "b")
     with closing(Store.write(index)) as store:
-        [(number, key)] = store.db.execute("SELECT number, key FROM documents WHERE title = 'c'").fetchall()
+        [(key,)] = store.db.execute("SELECT key FROM documents WHERE title = 'c'").fetchall()
         with store.batch() as batch:
-            batch._note(number, "", "+")
+            put(batch, document(key, "Somebody came."))
     with closing(Index.open(index)) as opened:
         assert found(opened) == {"a"}
         assert opened.named("key", key), "its rows can be read"
@@ -149,13 +150,13 @@ def test_a_damaged_view_that_cannot_be_made_again_is_an_error_with_its_cure(
         with pytest.raises(StoreBusy) as busy:
             _ = opened.words
         assert "ask again" in busy.value.cure
-    monkeypatch.setattr("ragways.index.writer.make_views", _refuse)
+    monkeypatch.setattr("ragways.index.writer.make_views", refuse)
     with closing(Index.open(index)) as opened, pytest.raises(StoreError, match="could not be made again") as caught:
         _ = opened.words
     assert caught.value.cure == "change its permissions"
 
 
-def _refuse(folder: Path) -> None:
+def refuse(folder: Path) -> None:
     raise StoreError(f"cannot write to {folder}", "change its permissions")
 
 

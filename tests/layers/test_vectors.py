@@ -217,7 +217,7 @@ def expected(runs: LayerRuns, question: Floats, k: int) -> Scored:
 
 
 @pytest.mark.parametrize("steps", [False, True])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_a_fold_answers_as_made_from_the_same_rows(steps: bool, data: st.DataObject):
     """To the bit: with sketches, where searches go by them, and without."""

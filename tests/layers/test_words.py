@@ -122,7 +122,7 @@ def test_a_search_among_some_documents_is_the_search_among_all_without_the_other
 # Folding
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.data())
 def test_a_fold_answers_as_made_from_the_same_rows(data: st.DataObject):
     """In so few documents every removal has the words made anew, and additions alone add to a segment."""

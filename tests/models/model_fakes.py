@@ -32,6 +32,19 @@ class FakeTime:
                 return
 
 
+class MemoryCache:
+    """A cache of replies for one process."""
+
+    def __init__(self) -> None:
+        self.replies: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self.replies.get(key)
+
+    def put(self, key: str, reply: str) -> None:
+        self.replies[key] = reply
+
+
 class Heard:
     """A listener: the pieces it was given, the text as it stands, and how often it began anew."""
 

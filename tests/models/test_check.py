@@ -108,10 +108,3 @@ def test_an_endpoint_that_is_a_web_page_is_asked_once(tmp_path: Path):
     assert [probe.name for probe in report.probes] == ["plain text"]
     assert "/v1" in report.probes[0].note
     assert server.count == 1
-
-
-def test_a_key_that_is_wrong_is_the_first_thing_said():
-    with LoopbackServer(capable, key="right") as server:
-        report = checked(server, key="wrong")
-    assert not report.answers
-    assert "key" in report.probes[0].note

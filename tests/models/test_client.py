@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import BudgetExceeded, SettingsError
 from ragways.core.trace import Budget, Usage, span, spending
-from ragways.models.call import Call, MemoryCache, Message, Reply
+from ragways.models.call import Call, Message, Reply
 from ragways.models.client import ModelClient, replies_of
 from ragways.models.limits import Traffic, TryAgain
 from ragways.models.tokens import Price, Prices
 from ragways.testing.scripted import ScriptedModel
-from tests.models.model_fakes import FakeTime
+from tests.models.model_fakes import FakeTime, MemoryCache
 
 CALL = Call((Message("user", "hello"),), max_output=100)
 PRICES = Prices({"scripted": Price(input=1.0, output=10.0)})

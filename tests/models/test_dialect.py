@@ -92,16 +92,6 @@ def test_a_form_that_is_not_obeyed_is_left_for_the_next_in_this_run_alone(tmp_pa
     assert not (tmp_path / FILE).exists()
 
 
-def test_prose_side_by_side_skips_no_form():
-    async def work(notes):
-        await asyncio.gather(*(notes.next() for _ in range(5)))
-        return await notes.next()
-
-    with obeys("tool") as server:
-        assert run_notes(server, work) == ("tool", FINE)
-    assert forms(server) == ["json_schema"] * 5 + ["tool"]
-
-
 def test_a_tools_arguments_are_the_reply_and_are_streamed():
     pieces: list[str] = []
     with LoopbackServer(lambda body: json.dumps(GOOD), forms=()) as server:

@@ -9,13 +9,12 @@ from dataclasses import replace
 import pytest
 
 from ragways.core.trace import span, spending
-from ragways.models.call import MemoryCache
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.models.repeats import LONGEST_UNIT, TAIL, cut_to_one_copy, unit_at_end
 from ragways.models.tokens import count_text
 from ragways.testing import Fault, LoopbackServer
-from tests.models.model_fakes import ABOUT, NOTE, WORD, Heard, Note, Word
+from tests.models.model_fakes import ABOUT, NOTE, WORD, Heard, MemoryCache, Note, Word
 
 BEGINS = "The harbour has a light. "
 UNIT = "It was built by Anna Brack in 1871. "

@@ -10,12 +10,12 @@ import pytest
 
 from ragways.core.stream import OnText
 from ragways.core.trace import span
-from ragways.models.call import Call, MemoryCache, Message, Reply
+from ragways.models.call import Call, Message, Reply
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.models.limits import Traffic
 from ragways.testing import Fault, LoopbackServer, ScriptedModel
-from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, FakeTime, Heard, Note, Word
+from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, FakeTime, Heard, MemoryCache, Note, Word
 
 TEXT = json.dumps({"text": "The tide rises twice a day — ünd ☂.", "pages": [1, 2]}, ensure_ascii=False)
 WANTED = Note("The tide rises twice a day — ünd ☂.", (1, 2))

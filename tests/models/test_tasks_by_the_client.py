@@ -7,12 +7,12 @@ import pytest
 
 from ragways.core.errors import ModelRefused, NoModel, UnusableReply
 from ragways.core.trace import Usage, span
-from ragways.models.call import MemoryCache, Reply
+from ragways.models.call import Reply
 from ragways.models.client import ModelClient
 from ragways.models.reply import is_strict, schema_of
 from ragways.models.task import Outcome
 from ragways.testing.scripted import ScriptedModel
-from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, About, Note, Word
+from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, About, MemoryCache, Note, Word
 
 READ = replace(NOTE, partial=True)
 

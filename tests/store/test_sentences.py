@@ -23,11 +23,11 @@ from ragways.store.sentences import (
 from ragways.store.store import Store, number_of, path_of
 
 SIZES = st.integers(0, 300) | st.sampled_from([0, 255, 256, 65_535, 65_536, 2**32])
-RISING = st.lists(st.tuples(SIZES, SIZES)).map(lambda pairs: _spans([size for pair in pairs for size in pair]))
+RISING = st.lists(st.tuples(SIZES, SIZES)).map(lambda pairs: spans_of([size for pair in pairs for size in pair]))
 ANY = st.lists(st.tuples(SIZES, SIZES).map(lambda pair: (pair[0], sum(pair))))
 
 
-def _spans(sizes: list[int]) -> list[Span]:
+def spans_of(sizes: list[int]) -> list[Span]:
     borders = list(accumulate(sizes))
     return list(zip(borders[::2], borders[1::2], strict=True))
 
@@ -47,7 +47,7 @@ def test_those_between_two_places(spans: list[Span], begin: int, stop: int):
 
 @given(st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255)), min_size=1))
 def test_a_sentence_takes_two_bytes(pairs: list[tuple[int, int]]):
-    spans = _spans([size for pair in pairs for size in pair])
+    spans = spans_of([size for pair in pairs for size in pair])
     assert len(packed_sentences(spans)) == 1 + 2 * len(spans)
     wide = [*spans, (spans[-1][1], spans[-1][1] + 256)]
     assert len(packed_sentences(wide)) == 1 + 3 * len(wide), "a long sentence does not have gaps take more"

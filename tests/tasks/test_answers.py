@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from ragways.core.errors import ModelRefused, UnusableReply
-from ragways.models.call import MemoryCache, Reply
+from ragways.models.call import Reply
 from ragways.models.client import ModelClient
 from ragways.models.task import Outcome
 from ragways.tasks.answers import ANSWER, STYLES, AnswerInput, AnswerReply, AnswerWishes, Extractor, answer_so_far
 from ragways.tasks.extract import AnswerPassage
 from ragways.testing.scripted import ScriptedModel
+from tests.models.model_fakes import MemoryCache
 
 PASSAGES = tuple(AnswerPassage(f"T{n}", "", f"Text {n}.", (f"Text {n}.",)) for n in range(1, 4))
 GIVEN = AnswerInput("How do I set a timeout?", PASSAGES, Extractor(None, str.split, 0.5, 3))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ragways.models.encoder import tokenizer
 from ragways.models.reader import Passage, joined, lay_out
 from training.data import Row
-from training.tokens import LONGEST, batch, tokenised
+from training.tokens import LONGEST, tokenised
 
 TEXT = "The harbour light was built by Ada Holm in 1912."
 LONG = Passage("", "The sea was calm and the boats lay still. " * 80)
@@ -44,15 +42,3 @@ def test_a_span_is_the_tokens_of_the_answer_and_unknown_where_it_is_cut_off():
     half = Row("Where?", (LONG,), 0, 4, end, (1.0,))
     whole = [one.span is not None for one in tokenised(tokenizer(), [cut, half, early])]
     assert whole == [False, False, True]
-
-
-def test_a_batch_says_what_is_wanted_and_what_is_not_known():
-    rows = [row(1), row(None), row(-1, supports=1.0)]
-    tokens = tokenised(tokenizer(), rows)
-    given = batch(tokens, [0, 1, 2])
-    assert given.ids.shape[1] % 16 == 0
-    assert given.spans.T.tolist() == [list(tokens[0].span or ()), [-100, -100], [0, 0]]
-    assert given.marks.shape == (2, 6)
-    assert (given.ids[given.marks[0], given.marks[1]] == 102).all()
-    assert given.evidence.tolist() == [0.0, 1.0] * 3
-    assert np.isnan(given.supports).tolist() == [True, True, False]

@@ -9,13 +9,15 @@ line ends in a blank and every mark starts on its first character.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ragways.core.errors import LoadError
 from ragways.core.text import clean, normal_lines, one_line
 from ragways.core.types import Document, Heading, Infobox, Link, Place
 
+Item = TypeVar("Item")
 UNTITLED = "-"
 """The title of a part that has none of its own."""
 
@@ -99,9 +101,6 @@ class TextBuilder:
     def end_list(self) -> None:
         self._lists -= 1
 
-    def row(self) -> None:
-        self._due(1)
-
     def cell(self) -> None:
         """The next cell of a row; bars are written only when text follows, so empty tails vanish."""
         if self._flat:
@@ -110,6 +109,18 @@ class TextBuilder:
         self._bars += self._cells > 0
         self._cells += 1
         self._space = False
+
+    def table(self, rows: Iterable[Iterable[Item]], write: Callable[[Item], None]) -> None:
+        """A paragraph with a line a row; `write` writes what is in a cell, which stays on that line."""
+        self.paragraph()
+        for row in rows:
+            self.line()
+            for cell in row:
+                self.cell()
+                self.flat()
+                write(cell)
+                self.unflat()
+        self.paragraph()
 
     def label(self, text: str) -> None:
         """Written before the next run of this line, or not at all if none comes."""

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from ragways.core.errors import LoadError, NoText
-from ragways.core.types import Document, Heading, Infobox, Link, Place
+from ragways.core.plain import from_plain, to_plain
+from ragways.core.types import Document
 from ragways.corpus.load import load, loader_of
 from ragways.corpus.source import MIB, Fields, LoadOptions, Skipped, SourceFile
 
@@ -64,7 +65,7 @@ class IsolatedReader:
         while True:
             reply = json.loads(child.stdout.readline(_LONGEST_LINE))
             if "document" in reply:
-                yield _document(reply["document"])
+                yield from_plain(Document, reply["document"])
             elif "skipped" in reply:
                 options.notice(Skipped(*reply["skipped"]))
             elif "error" in reply:
@@ -115,21 +116,6 @@ def _plain_options(options: LoadOptions) -> dict[str, Any]:
     return {**plain, "fields": asdict(options.fields)}
 
 
-def _document(reply: dict[str, Any]) -> Document:
-    return Document(
-        **{
-            **reply,
-            "headings": tuple(Heading(*heading) for heading in reply["headings"]),
-            "links": tuple(Link(*link) for link in reply["links"]),
-            "places": tuple(Place(*place) for place in reply["places"]),
-            "infoboxes": tuple(
-                Infobox(start, end, kind, tuple((key, value) for key, value in facts))
-                for start, end, kind, facts in reply["infoboxes"]
-            ),
-        }
-    )
-
-
 # The child
 
 
@@ -149,10 +135,7 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
         try:
             for document in load(SourceFile(Path(wanted["path"]), wanted["key"]), LoadOptions(notice=notice, **limits)):
-                reply = {each.name: getattr(document, each.name) for each in fields(document)}
-                for part in ("headings", "links", "infoboxes", "places"):
-                    reply[part] = [list(asdict(each).values()) for each in reply[part]]
-                answers.write(_line({"document": reply}))
+                answers.write(_line({"document": to_plain(document)}))
             answers.write(_line({}))
         except LoadError as error:
             answers.write(_line({"error": [error.message, error.cure], "empty": isinstance(error, NoText)}))

@@ -92,15 +92,11 @@ def _paragraphs(document: Document, sections: tuple[Part, ...]) -> Iterator[Part
             yield Part(f"{section.id}:p{number}", start, end)
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
     """Stretches between blank lines, without the white space around them."""
     here = start
     for stop, following in [*(gap.span() for gap in _GAP.finditer(text, start, end)), (end, end)]:
-        block = text[here:stop]
-        stripped = block.strip()
-        if stripped:
-            first = here + len(block) - len(block.lstrip())
-            yield first, first + len(stripped)
+        yield from _trimmed(text, here, stop)
         here = following
 
 
@@ -135,7 +131,7 @@ def _sentences(document: Document, paragraphs: tuple[Part, ...]) -> Iterator[Par
             yield Part(f"{paragraph.id}:t{number}", paragraph.start + start, paragraph.start + end)
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str) -> list[Span]:
     """Sentences of a paragraph as offsets. Rows of a table, box or list end a sentence as a full stop does."""
     found = []
     for row in _ROWS.finditer(text):
@@ -143,11 +139,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         ends = full_stops(line)
         parts = [(0, line)] if len(ends) == 1 else [(start, line[start:end]) for start, end in pairwise([0, *ends])]
         for start, end in ((at + start, at + end) for at, part in parts for start, end in _row_spans(part)):
-            sentence = line[start:end]
-            stripped = sentence.strip()
-            if stripped:
-                first = row.start() + start + len(sentence) - len(sentence.lstrip())
-                found.append((first, first + len(stripped)))
+            found += _trimmed(text, row.start() + start, row.start() + end)
     return found
 
 
@@ -223,7 +215,7 @@ def _splitter(chunking: Chunking) -> TextSplitter:
     return TextSplitter(chunking.size, chunking.overlap)
 
 
-def cut(text: str, start: int, end: int, chunking: Chunking) -> list[tuple[int, int]]:
+def cut(text: str, start: int, end: int, chunking: Chunking) -> list[Span]:
     """Chunks of `text[start:end]` as offsets into `text`, in order, without white space at their ends."""
     # A token is at least a byte, so a text of so few bytes needs no splitter.
     length = end - start if chunking.unit == "characters" else len(text[start:end].encode())
@@ -237,7 +229,7 @@ def cut(text: str, start: int, end: int, chunking: Chunking) -> list[tuple[int, 
     ]
 
 
-def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _stretches(text: str, start: int, end: int) -> Iterator[Span]:
     """Parts that the splitter can take: its time grows with the square of a text that has no borders to cut at."""
     while end - start > STRETCH:
         borders = (text.rfind(mark, start + STRETCH // 2, start + STRETCH) for mark in ("\n\n", "\n", "。", " "))
@@ -247,7 +239,8 @@ def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _trimmed(text: str, start: int, end: int) -> list[Span]:
+    """A stretch without the white space around it; none where it is nothing else."""
     piece = text[start:end]
     left = len(piece) - len(piece.lstrip())
     stripped = piece.strip()

@@ -150,16 +150,3 @@ class ReplyCache(Protocol):
     def get(self, key: str) -> str | None: ...
 
     def put(self, key: str, reply: str) -> None: ...
-
-
-class MemoryCache:
-    """A cache for one process: tests, and runs without an index."""
-
-    def __init__(self) -> None:
-        self.replies: dict[str, str] = {}
-
-    def get(self, key: str) -> str | None:
-        return self.replies.get(key)
-
-    def put(self, key: str, reply: str) -> None:
-        self.replies[key] = reply

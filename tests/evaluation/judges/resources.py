@@ -15,10 +15,11 @@ from ragways.core.trace import Usage
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.judges.judge import JudgeResources
 from ragways.evaluation.record import Record, Score
-from ragways.models.call import Call, MemoryCache
+from ragways.models.call import Call
 from ragways.models.client import ModelClient
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes
+from tests.models.model_fakes import MemoryCache
 
 _FENCE = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
 _NUMBERED = re.compile(r"^(\d+)\. ", re.MULTILINE)

@@ -51,7 +51,7 @@ def check_tree(index: MadeIndex, read: StoredCommunities) -> None:
     assert [finding.name for finding in findings] == []
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(history, st.integers(4, 8))
 def test_any_history_gives_a_sound_tree_and_found_anew_it_is_the_one_that_is_made(changes, size):
     with TemporaryDirectory() as folder:

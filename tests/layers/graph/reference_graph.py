@@ -44,7 +44,7 @@ def make_graph(documents: Mapping[str, MadeDocument], apart: Collection[tuple[st
     names = _Names(documents, {(fold(a), fold(b)) for pair in apart for a, b in (pair, pair[::-1])})
     kinds: dict[str, set[str]] = defaultdict(set)
     for key, document in documents.items():
-        for mention in _mentions(document):
+        for mention in mentions_of(document):
             kinds[names.final(key, fold(mention.name))] |= {mention.kind} - {""}
 
     def entity(key: str, name: str, kind: str) -> str:
@@ -54,7 +54,7 @@ def make_graph(documents: Mapping[str, MadeDocument], apart: Collection[tuple[st
     graph = PlainGraph()
     for key, document in documents.items():
         number = document_number(key)
-        for mention in _mentions(document):
+        for mention in mentions_of(document):
             id, chunk = entity(key, fold(mention.name), mention.kind), f"article:{number}:s0:p0:c{mention.chunk}"
             graph.mentions[id][chunk] += mention.count
             graph.spellings[id][mention.spelling] += mention.count
@@ -66,7 +66,7 @@ def make_graph(documents: Mapping[str, MadeDocument], apart: Collection[tuple[st
     return graph
 
 
-def _mentions(document: MadeDocument) -> list[Mention]:
+def mentions_of(document: MadeDocument) -> list[Mention]:
     return [each for each in document.mentions if each.chunk < document.chunks and not document.redirect]
 
 
@@ -98,9 +98,9 @@ class _Names:
 
     def _meant(self, document: MadeDocument) -> set[str]:
         """Bases of titles by which a document means the article: it tells that kind of thing, or names the ending."""
-        spelled = {fold(mention.spelling) for mention in _mentions(document)}
+        spelled = {fold(mention.spelling) for mention in mentions_of(document)}
         found = set[str]()
-        for mention in _mentions(document):
+        for mention in mentions_of(document):
             base = fold(mention.name)
             if base in self.only and fold(mention.spelling) == base:
                 ending = split_title(self.only[base])[1]

@@ -108,7 +108,7 @@ HISTORIES = st.lists(st.dictionaries(NAMES, SENTENCES, min_size=1, max_size=3), 
 
 
 @given(HISTORIES, st.integers(0, 2))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_a_view_folded_over_any_history_is_the_one_made_anew(histories: list[dict[str, list[str]]], top: int):
     with TemporaryDirectory() as folder:
         runs = window_runs(Path(folder), top_k=1, top_x=top, top_t=1)

@@ -38,70 +38,46 @@ class _Language:
     """A grammar, and its nodes by what they are: `groups` hold members, `functions` are not looked into."""
 
     module: str
+    entry: str
     groups: frozenset[str]
     functions: frozenset[str]
     imports: frozenset[str]
-    entry: str = "language"
-
-
-def _language(module: str, groups: str, functions: str, imports: str, entry: str = "language") -> _Language:
-    return _Language(module, frozenset(groups.split()), frozenset(functions.split()), frozenset(imports.split()), entry)
 
 
 _JS = "function_declaration generator_function_declaration method_definition variable_declarator"
 _TS_GROUPS = "class_declaration abstract_class_declaration interface_declaration internal_module"
 _TS = f"{_JS} type_alias_declaration enum_declaration function_signature"
 _C = "function_definition type_definition enum_specifier"
+_TABLE = (  # name, suffixes, module and entry of the grammar; then nodes: groups, functions, imports
+    ("python", ".py .pyi", "python", "language", "class_definition", "function_definition",
+     "import_statement import_from_statement future_import_statement"),
+    ("javascript", ".js .mjs .cjs .jsx", "javascript", "language", "class_declaration", _JS, "import_statement"),
+    ("typescript", ".ts .mts .cts", "typescript", "language_typescript", _TS_GROUPS, _TS, "import_statement"),
+    ("tsx", ".tsx", "typescript", "language_tsx", _TS_GROUPS, _TS, "import_statement"),
+    ("java", ".java", "java", "language",
+     "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration",
+     "method_declaration constructor_declaration", "import_declaration"),
+    ("go", ".go", "go", "language", "", "function_declaration method_declaration type_spec", "import_declaration"),
+    ("rust", ".rs", "rust", "language", "impl_item trait_item mod_item",
+     "function_item struct_item enum_item union_item macro_definition", "use_declaration"),
+    ("c", ".c", "c", "language", "struct_specifier", _C, "preproc_include"),
+    ("cpp", ".h .cc .cpp .cxx .hpp .hh .hxx", "cpp", "language",
+     "class_specifier struct_specifier namespace_definition", _C, "preproc_include using_declaration"),
+    ("csharp", ".cs", "c_sharp", "language",
+     "namespace_declaration class_declaration struct_declaration interface_declaration record_declaration",
+     "method_declaration constructor_declaration enum_declaration delegate_declaration operator_declaration",
+     "using_directive"),
+    ("ruby", ".rb", "ruby", "language", "class module", "method singleton_method", ""),
+    ("php", ".php", "php", "language_php",
+     "class_declaration interface_declaration trait_declaration enum_declaration",
+     "function_definition method_declaration", "namespace_use_declaration"),
+    ("shell", ".sh .bash", "bash", "language", "", "function_definition", ""),
+)  # fmt: skip
 _LANGUAGES = {
-    "python": _language(
-        "python",
-        "class_definition",
-        "function_definition",
-        "import_statement import_from_statement future_import_statement",
-    ),
-    "javascript": _language("javascript", "class_declaration", _JS, "import_statement"),
-    "typescript": _language("typescript", _TS_GROUPS, _TS, "import_statement", "language_typescript"),
-    "tsx": _language("typescript", _TS_GROUPS, _TS, "import_statement", "language_tsx"),
-    "java": _language(
-        "java",
-        "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration",
-        "method_declaration constructor_declaration",
-        "import_declaration",
-    ),
-    "go": _language("go", "", "function_declaration method_declaration type_spec", "import_declaration"),
-    "rust": _language(
-        "rust",
-        "impl_item trait_item mod_item",
-        "function_item struct_item enum_item union_item macro_definition",
-        "use_declaration",
-    ),
-    "c": _language("c", "struct_specifier", _C, "preproc_include"),
-    "cpp": _language(
-        "cpp", "class_specifier struct_specifier namespace_definition", _C, "preproc_include using_declaration"
-    ),
-    "csharp": _language(
-        "c_sharp",
-        "namespace_declaration class_declaration struct_declaration interface_declaration record_declaration",
-        "method_declaration constructor_declaration enum_declaration delegate_declaration operator_declaration",
-        "using_directive",
-    ),
-    "ruby": _language("ruby", "class module", "method singleton_method", ""),
-    "php": _language(
-        "php",
-        "class_declaration interface_declaration trait_declaration enum_declaration",
-        "function_definition method_declaration",
-        "namespace_use_declaration",
-        "language_php",
-    ),
-    "shell": _language("bash", "", "function_definition", ""),
+    name: _Language(module, entry, *(frozenset(each.split()) for each in (groups, functions, imports)))
+    for name, _, module, entry, groups, functions, imports in _TABLE
 }
-_SUFFIXES = {
-    ".py": "python", ".pyi": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript",
-    ".jsx": "javascript", ".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "tsx",
-    ".java": "java", ".go": "go", ".rs": "rust", ".c": "c", ".h": "cpp", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp",
-    ".hpp": "cpp", ".hh": "cpp", ".hxx": "cpp", ".cs": "csharp", ".rb": "ruby", ".php": "php", ".sh": "shell",
-    ".bash": "shell",
-}  # fmt: skip
+_SUFFIXES = {suffix: name for name, suffixes, *_ in _TABLE for suffix in suffixes.split()}
 _WRAPPERS = frozenset(("decorated_definition", "export_statement", "template_declaration", "lexical_declaration",
                        "variable_declaration", "type_declaration", "ambient_declaration", "declaration"))  # fmt: skip
 _BEFORE = frozenset(("attribute_item", "decorator", "annotation", "marker_annotation"))

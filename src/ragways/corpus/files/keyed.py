@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -54,51 +55,58 @@ def _event(lines: _Keyed, event: yaml.Event) -> None:
         lines.scalar(f"*{event.anchor}", line)
 
 
+@dataclass(slots=True)
+class _Group:
+    """An open mapping or list: its path, how many values it had, and the key of a mapping whose value comes next."""
+
+    path: str
+    mapping: bool
+    count: int = 0
+    key: str | None = None
+
+
 class _Keyed:
-    """Writes values with their paths. `_open` holds for each open mapping or list its path and the key that waits."""
+    """Writes values with their paths."""
 
     def __init__(self, builder: TextBuilder) -> None:
         self.builder = builder
-        self._open: list[tuple[str, bool]] = []
-        self._keys: list[str | None] = []
-        self._counts: list[int] = []
+        self._open: list[_Group] = []
 
     def _path(self, group: bool) -> str:
-        """The path of the value that comes now, and the end of the wait of its key."""
+        """The path of the next value, which uses up its key."""
         if not self._open:
             return ""
-        path, mapping = self._open[-1]
-        self._counts[-1] += 1
-        if mapping:
-            key, self._keys[-1] = self._keys[-1], None
-            return f"{path}.{key}" if path else str(key)
-        return f"{path}[{self._counts[-1]}]" if group else path
+        last = self._open[-1]
+        last.count += 1
+        if last.mapping:
+            key, last.key = last.key, None
+            return f"{last.path}.{key}" if last.path else str(key)
+        return f"{last.path}[{last.count}]" if group else last.path
+
+    def _wants_key(self) -> bool:
+        return bool(self._open) and self._open[-1].mapping and self._open[-1].key is None
 
     def open(self, mapping: bool, line: int) -> None:
         if len(self._open) >= _MAX_DEPTH:
             raise LoadError("is nested too deep")
-        if self._open and self._open[-1][1] and self._keys[-1] is None:
-            self._keys[-1] = "?"  # a key that is itself a mapping
-            path = self._open[-1][0]
+        if self._wants_key():
+            self._open[-1].key = "?"  # a key that is itself a mapping
+            path = self._open[-1].path
         else:
             path = self._path(True)
-        if len(self._open) == 1 and self._open[0][1]:
+        if len(self._open) == 1 and self._open[0].mapping:
             self.builder.at(line=line)
             self.builder.titled(path, 2)
-        self._open.append((one_line(path, 300), mapping))
-        self._keys.append(None)
-        self._counts.append(0)
+        self._open.append(_Group(one_line(path, 300), mapping))
 
     def close(self) -> None:
         self._open.pop()
-        self._keys.pop()
-        self._counts.pop()
         if len(self._open) == 1:
             self.builder.paragraph()
 
     def scalar(self, value: str, line: int) -> None:
-        if self._open and self._open[-1][1] and self._keys[-1] is None:
-            self._keys[-1] = one_line(value, 100) or "?"
+        if self._wants_key():
+            self._open[-1].key = one_line(value, 100) or "?"
             return
         path = self._path(False)
         self.builder.line()

@@ -171,7 +171,7 @@ _BLOCKS: dict[str, Callable[[TextBuilder], None]] = {
     "table_open": TextBuilder.paragraph,
     "table_close": TextBuilder.paragraph,
     "hr": TextBuilder.paragraph,
-    "tr_open": TextBuilder.row,
+    "tr_open": TextBuilder.line,
     "td_open": _cell,
     "th_open": _cell,
     "td_close": TextBuilder.unflat,

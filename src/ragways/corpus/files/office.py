@@ -171,7 +171,7 @@ class _WordWriter:
             self.builder.paragraph()
             self.listing = False
         elif name == "tr":
-            self.builder.row()
+            self.builder.line()
         elif name == "tc":
             self.builder.cell()
             self.builder.flat()
@@ -297,13 +297,8 @@ def _shapes(root: Element) -> Iterator[tuple[str, Element]]:
 
 
 def _shape(builder: TextBuilder, shape: Element) -> None:
-    builder.paragraph()
     rows = [element for element in shape.iter() if local(element) == "tr"]
-    for row in rows:
-        builder.row()
-        for cell in row:
-            builder.cell()
-            builder.text(" ".join(_paragraphs(cell)))
+    builder.table(rows, lambda cell: builder.text(" ".join(_paragraphs(cell))))
     for text in () if rows else _paragraphs(shape):
         builder.line()
         builder.text(text)

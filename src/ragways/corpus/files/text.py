@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 from ragways.core.dates import iso_date
@@ -299,16 +300,8 @@ class _Writer:
             closing = bisect_right(self._rules, here)
             end = (self._rules[closing] if closing < len(self._rules) else here) + 1
             rows = _simple_rows(lines[here:end])
-        self.builder.paragraph()
         self.builder.at(line=line + here)
-        for row in rows:
-            self.builder.row()
-            for cell in row:
-                self.builder.cell()
-                self.builder.flat()
-                self._inline.write(self.builder, cell)
-                self.builder.unflat()
-        self.builder.paragraph()
+        self.builder.table(rows, partial(self._inline.write, self.builder))
         return end
 
 

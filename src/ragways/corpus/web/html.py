@@ -174,10 +174,8 @@ class _Writer:
         if tag in _HEADINGS:
             self._marks[node.mem_id] = (self.builder.block(), "")
             self.builder.flat()
-        elif tag in _LINES:
+        elif tag in _LINES or tag == "tr":
             self.builder.line()
-        elif tag == "tr":
-            self.builder.row()
         elif tag in ("td", "th"):
             self._cell(node)
         elif tag == "a":

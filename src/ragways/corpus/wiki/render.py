@@ -198,15 +198,7 @@ class Renderer:
 
     def _table(self, table: WikiNode) -> None:
         """A row a line, cells joined by a bar, the caption first."""
-        self.builder.paragraph()
-        for row in _rows(table):
-            self.builder.row()
-            for cell in row:
-                self.builder.cell()
-                self.builder.flat()
-                self.listed(cell)
-                self.builder.unflat()
-        self.builder.paragraph()
+        self.builder.table(_rows(table), self.listed)
 
     # --- templates --------------------------------------------------------------------------------------------
 
