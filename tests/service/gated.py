@@ -132,7 +132,7 @@ def small(folder: Path, *, host: str = "127.0.0.1", **given: Any) -> Small:
     ledger, collections, uploads = Ledger(state), Collections(state, folder), Uploads(state, limits)
     keys = Keys(state)
     service = Service(
-        config=config, state=state, keys=keys, ledger=ledger, audit=Audit(state, folder / "audit.jsonl"),
+        config=config, state=state, keys=keys, ledger=ledger, audit=Audit(state),
         collections=collections, workers=WorkerPool(config), uploads=uploads,
         jobs=Jobs(config, state, collections, uploads, ledger, keys), metrics=Metrics(),
         conversations=Conversations(state),

@@ -23,7 +23,6 @@ from ragways.index.check import check
 from ragways.index.recipe import Summary
 from ragways.index.views import published
 from ragways.index.writer import make_views
-from ragways.service.audit import FILE as AUDIT
 from ragways.service.audit import Audit
 from ragways.service.backup import MANIFEST, backup, restore
 from ragways.service.collections import Collections
@@ -54,7 +53,7 @@ async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
     (place.docs.runs / "0123456789abcdef" / "figures.json").write_text("{}")
     place.docs.incoming.mkdir(exist_ok=True)
     (place.docs.incoming / "half").write_text("half")
-    audit = Audit(place.state, place.data / AUDIT)
+    audit = Audit(place.state)
     for number in range(3):
         audit.note(LOCAL, "test", number=number)
     _, secret = Keys(place.state).add("one")
@@ -76,7 +75,7 @@ async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
     assert again.docs.feedback.read_text() == place.docs.feedback.read_text()
     assert (again.docs.runs / "0123456789abcdef" / "figures.json").is_file()
     assert Keys(again.state).caller(secret) is not None
-    assert Audit(again.state, again.data / AUDIT).problems() == []
+    assert Audit(again.state).problems() == []
     assert check(again.docs.index).fit
     # Nothing is made anew: neither views on opening, nor documents by the next job.
     views = again.docs.index / VIEWS
@@ -116,7 +115,7 @@ async def test_each_backup_taken_while_others_write_is_of_one_moment(tmp_path: P
             rounds.release()
 
     def note() -> None:
-        audit, number = Audit(State(place.data / FILE), place.data / AUDIT), 0
+        audit, number = Audit(State(place.data / FILE)), 0
         while not ending.wait(0.001):
             number += 1
             audit.note(LOCAL, "round", number=number)
@@ -141,9 +140,7 @@ async def test_each_backup_taken_while_others_write_is_of_one_moment(tmp_path: P
                 assert len(corpus) in (3, 4)
             assert len(found) == 1, "documents of two moments"
             assert check(index).fit
-            audit = Audit(again.state, again.data / AUDIT)
-            audit.note(LOCAL, "restored")  # which also writes the last line, where it had not reached the file yet
-            assert audit.problems() == []
+            assert Audit(again.state).problems() == []
             with tarfile.open(file) as tar:
                 assert any(f"index/{VIEWS}/" in name for name in tar.getnames())
             seen |= found

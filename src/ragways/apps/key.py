@@ -31,7 +31,6 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[tuple[Keys, Ledger, Audit]]:
-    from ragways.service.audit import FILE as AUDIT
     from ragways.service.audit import Audit
     from ragways.service.keys import Keys
     from ragways.service.ledger import Ledger
@@ -39,7 +38,7 @@ def _opened(folder: Path) -> Iterator[tuple[Keys, Ledger, Audit]]:
 
     state = State(folder / FILE)
     try:
-        yield Keys(state), Ledger(state), Audit(state, folder / AUDIT)
+        yield Keys(state), Ledger(state), Audit(state)
     finally:
         state.close()
 
@@ -135,11 +134,9 @@ def audit(
     json: JsonOption = False,
 ) -> None:
     """Show who did what and when."""
-    from collections import deque
-
     with _opened(chosen.serve.data) as (_, _, log):
         problems = log.problems() if check else []
-        lines = [line for line in deque(log.lines(), maxlen=limit) if line is not None]
+        lines = log.lines(limit)
     if check:
         if json:
             print_json({"whole": not problems, "problems": problems})

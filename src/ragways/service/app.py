@@ -43,7 +43,6 @@ from ragways.service.telemetry import telemetry_of
 from ragways.service.uploads import Uploads
 from ragways.service.work.workers import WorkerPool
 
-AUDIT = "audit.jsonl"
 WARM = 8
 """Collections opened at the start."""
 LOOK_EVERY = 1.0
@@ -75,7 +74,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         state=state,
         keys=keys,
         ledger=ledger,
-        audit=Audit(state, config.data / AUDIT),
+        audit=Audit(state),
         collections=found,
         workers=WorkerPool(config),
         uploads=uploads,

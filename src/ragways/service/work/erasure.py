@@ -20,7 +20,6 @@ from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
 from ragways.index.erase import MOST_DOCUMENTS, Erasure, LeavingDocument, RemovedDocuments
 from ragways.index.views import clear_others, published
 from ragways.service import feedback
-from ragways.service.audit import FILE as AUDIT
 from ragways.service.audit import Audit
 from ragways.service.conversations import Conversations
 from ragways.service.jobs import TABLE
@@ -90,7 +89,7 @@ async def erase(
     with closing(State(state)) as opened:
         named = opened.db.execute("SELECT name FROM collections WHERE id = ?", (folder.name,)).fetchone()
         fields = {"documents": len(removed.by_number), "erased": report.erased}
-        Audit(opened, state.with_name(AUDIT)).note(None, "erase", collection=named and named[0], **fields)
+        Audit(opened).note(None, "erase", collection=named and named[0], **fields)
     (folder / UNERASED).unlink(missing_ok=True)
     return report
 
