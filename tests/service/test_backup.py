@@ -26,6 +26,7 @@ from ragways.index.writer import make_views
 from ragways.service.audit import Audit
 from ragways.service.backup import MANIFEST, backup, restore
 from ragways.service.collections import Collections
+from ragways.service.feedback import Feedback
 from ragways.service.keys import LOCAL, Keys
 from ragways.service.state import FILE, State
 from ragways.service.work.job import ROOT
@@ -48,7 +49,7 @@ async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
     await indexed(place)
     place.docs = place.collections.refresh(place.docs)
     await place.uploads.indexed(place.docs, {})
-    place.docs.feedback.write_text('{"question": "Who?"}\n')
+    Feedback(place.state).add(place.docs.id, "", '{"question": "Who?"}')
     (place.docs.runs / "0123456789abcdef").mkdir(parents=True)
     (place.docs.runs / "0123456789abcdef" / "figures.json").write_text("{}")
     place.docs.incoming.mkdir(exist_ok=True)
@@ -72,7 +73,7 @@ async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
     files, _ = await again.uploads.listed(again.docs, 0, 10)
     assert [(one.path, one.state) for one in files] == [(f"a/{n}.txt", "indexed") for n in range(3)]
     assert files == (await place.uploads.listed(place.docs, 0, 10))[0]
-    assert again.docs.feedback.read_text() == place.docs.feedback.read_text()
+    assert list(Feedback(again.state).lines(again.docs.id)) == ['{"question": "Who?"}\n']
     assert (again.docs.runs / "0123456789abcdef" / "figures.json").is_file()
     assert Keys(again.state).caller(secret) is not None
     assert Audit(again.state).problems() == []
@@ -207,7 +208,8 @@ def test_both_ways_the_same_collections_are_counted(tmp_path: Path):
     (tmp_path / "elsewhere").mkdir()
     given = Collections(place.state, place.data, [tmp_path / "elsewhere"]).find("main", "elsewhere")
     assert given is not None
-    given.feedback.write_text('{"question": "Who?"}\n')
+    given.questions.mkdir()
+    (given.questions / "some.jsonl").write_text('{"question": "Who?"}\n')
     made, back = backup(place.data, tmp_path / "all.tar"), restore(tmp_path / "all.tar", tmp_path / "new")
     assert made == back
     assert made.collections == 1

@@ -1,9 +1,8 @@
 """The collections of a server: an index each, the files it is made of, and what is known of it without opening it.
 
 A managed collection lives in a folder of its own below the server's data: `files` (what was uploaded), `index`,
-`incoming` (uploads under way), `questions`, `runs` and `feedback.jsonl`. An index that was given to the server by
-`--index` is only read: what belongs to it alone (questions, runs, feedback) is in a folder below `given`, and is found
-again when the same index is given again.
+`incoming` (uploads under way), `questions` and `runs`. An index that was given to the server by `--index` is only read:
+its questions and runs are in a folder below `given`, and are used again when the same index is given again.
 
 What a list of collections shows is in the server's own database, and brought up to date after each job.
 """
@@ -89,11 +88,6 @@ class Collection:
     def runs(self) -> Path:
         """Evaluations, a folder each."""
         return self.folder / "runs"
-
-    @property
-    def feedback(self) -> Path:
-        """Verdicts on answers, as questions: a line of JSON each."""
-        return self.folder / "feedback.jsonl"
 
 
 class Collections:

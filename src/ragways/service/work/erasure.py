@@ -19,9 +19,9 @@ from pathlib import Path
 from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
 from ragways.index.erase import MOST_DOCUMENTS, Erasure, LeavingDocument, RemovedDocuments
 from ragways.index.views import clear_others, published
-from ragways.service import feedback
 from ragways.service.audit import Audit
 from ragways.service.conversations import Conversations
+from ragways.service.feedback import Feedback
 from ragways.service.jobs import TABLE
 from ragways.service.state import State
 from ragways.store.cache import FILE as WORK_CACHE
@@ -76,7 +76,6 @@ async def erase(
         removed = RemovedDocuments(store, before)
         present = {f"article:{number}" for (number,) in store.db.execute("SELECT number FROM documents")}
     present -= removed.ids
-    feedback.take_out(folder / "feedback.jsonl", lambda line: _rests(line, removed, present))
     for left in reversed(range(_TRIES)):
         clean = _clean(state, folder.name, removed, present) & _settle(index)
         if clean:
@@ -94,10 +93,8 @@ async def erase(
     return report
 
 
-def _rests(line: bytes, removed: RemovedDocuments, present: set[str]) -> bool:
-    """Whether a line of feedback quotes a removed document, or names one among its evidence."""
-    if removed.wanted.within(line):
-        return True
+def _rests(line: str, present: set[str]) -> bool:
+    """Whether a line of feedback names a document among its evidence that is not there any more."""
     try:
         evidence = [str(id) for id in json.loads(line)["provenance"]["evidence"]]
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -106,8 +103,8 @@ def _rests(line: bytes, removed: RemovedDocuments, present: set[str]) -> bool:
 
 
 def _clean(state: Path, collection: str, removed: RemovedDocuments, present: set[str]) -> bool:
-    """Delete turns and ended jobs that rest on removed documents or quote them, and have no byte of them left in the
-    database. False where it is in use.
+    """Delete turns, feedback and ended jobs that rest on removed documents or quote them, and write the database anew
+    without them. False where it is in use.
     """
 
     def quoted(text: str) -> bool:
@@ -116,6 +113,7 @@ def _clean(state: Path, collection: str, removed: RemovedDocuments, present: set
     try:
         with closing(State(state)) as opened:
             Conversations(opened).forget_documents(collection, present, quoted)
+            Feedback(opened).remove(collection, lambda line: quoted(line) or _rests(line, present))
             opened.tables(TABLE)
             with opened.transaction() as db:
                 rows = db.execute(
