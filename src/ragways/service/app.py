@@ -162,7 +162,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await service.jobs.start()
     tasks = [asyncio.create_task(_warm(service)), asyncio.create_task(_follow(service))]
     try:
-        async with service.metrics.watching_loop(), app.state.mcp.manager().run():
+        async with service.metrics.watching_loop(), app.state.mcp.running():
             yield
     finally:
         for task in tasks:

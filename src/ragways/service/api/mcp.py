@@ -5,6 +5,10 @@ Requests are answered by workers, from the collection that the key may see, on t
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -24,25 +28,38 @@ _ACCESS = "ragways.access"
 
 
 class ProtocolEndpoint:
-    """An ASGI application; `manager().run()` must be entered before the first request."""
+    """An ASGI application that answers as long as `running` lasts."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._manager: StreamableHTTPSessionManager | None = None
+        self._wanted = asyncio.Event()
+        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
 
     def routes(self) -> list[Route]:
         return [Route("/mcp", self), Route("/mcp/{collection}", self)]
 
-    def manager(self) -> StreamableHTTPSessionManager:
-        """A new one for each life of the server: it cannot be entered twice."""
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests. The package `mcp` takes a second to import, so it is loaded with the first of them."""
+        self._wanted, self._manager = asyncio.Event(), asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._run(self._manager))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
+    async def _run(self, manager: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        await self._wanted.wait()
+        module = await asyncio.to_thread(import_module, "mcp.server.streamable_http_manager")
         server = protocol_server(self._answer, trusted=False)
         limit = self._service.config.limits.body
-        self._manager = StreamableHTTPSessionManager(
+        made = module.StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=limit
         )
-        return self._manager
+        async with made.run():
+            manager.set_result(made)
+            await asyncio.Event().wait()  # until it is cancelled
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -53,7 +70,9 @@ class ProtocolEndpoint:
         except (ServiceError, RagwaysError) as error:
             await reply(request, as_service(error))(scope, receive, send)
             return
-        await self._manager.handle_request(scope, receive, send)
+        self._wanted.set()
+        manager = await asyncio.shield(self._manager)
+        await manager.handle_request(scope, receive, send)
 
     async def _access(self, request: Request) -> Access:
         if name := request.path_params.get("collection"):
