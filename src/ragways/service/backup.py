@@ -16,11 +16,10 @@ import json
 import os
 import shutil
 import sqlite3
-import stat
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +30,7 @@ from ragways.core.errors import NoIndex, StoreFailed, UsageError, WrongVersion
 from ragways.index.open import Index
 from ragways.index.views import LIST, Views, published, sync
 from ragways.layers.lexicon import FILE as LEXICON
+from ragways.service.collections import files_below
 from ragways.service.state import FILE
 from ragways.store.cache import FILE as WORK_CACHE
 from ragways.store.database import connect, has_table, store_errors
@@ -91,8 +91,9 @@ class _Backup:
         collections = _collections(self._copy)
         for id, managed in collections:
             place = f"{'collections' if managed else 'given'}/{id}"
-            for path in _files_below(data / place, skip=("incoming", "index")):
-                self._file(path, f"{place}/{path.relative_to(data / place).as_posix()}")
+            for path in files_below(data / place, skip=("incoming", "index")):
+                if path.suffix != ".draft":
+                    self._file(path, f"{place}/{path.relative_to(data / place).as_posix()}")
             if (data / place / "index" / INDEX).is_file():
                 self._index(data / place / "index", f"{place}/index")
         text = json.dumps({"format": _FORMAT, "version": __version__, "made": made, "files": self._listed}).encode()
@@ -162,16 +163,6 @@ class _HashedFile:
         block = self._file.read(size)
         self.hash.update(block)
         return block
-
-
-def _files_below(folder: Path, skip: tuple[str, ...]) -> Iterator[Path]:
-    """Every file below a folder but for these folders right in it; links are left out."""
-    for parent, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if Path(parent) != folder or name not in skip)
-        for path in (Path(parent) / name for name in sorted(names) if not name.endswith(".draft")):
-            with suppress(FileNotFoundError):
-                if stat.S_ISREG(os.lstat(path).st_mode):
-                    yield path
 
 
 def _collections(database: Path) -> list[tuple[str, bool]]:

@@ -15,7 +15,7 @@ import re
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -242,6 +242,15 @@ class Collections:
             created=created, documents=documents, chunks=chunks, layers=tuple(layers.split()), generation=generation,
             folder=folder, wanted=tuple(wanted.split()), trouble=trouble,
         )  # fmt: skip
+
+
+def files_below(folder: Path, skip: Sequence[str] = ()) -> Iterator[Path]:
+    """Every file below a folder but for these folders right in it; links are left out."""
+    for parent, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if Path(parent) != folder or name not in skip)
+        for path in (Path(parent) / name for name in sorted(names)):
+            if path.is_file() and not path.is_symlink():
+                yield path
 
 
 def _mark(file: Path) -> object:

@@ -11,7 +11,6 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
 from ragways.index.erase import MOST_DOCUMENTS, Erasure, LeavingDocument, RemovedDocuments
 from ragways.index.views import clear_others, published
 from ragways.service.audit import Audit
+from ragways.service.collections import files_below
 from ragways.service.conversations import Conversations
 from ragways.service.feedback import Feedback
 from ragways.service.jobs import TABLE
@@ -81,7 +81,7 @@ async def erase(
         if clean:
             break
         await asyncio.sleep(min(left, 1.0))
-    files = list(_searched(folder))
+    files = list(files_below(folder, skip=("files", "incoming")))  # all but uploads
     size = sum(removed.search(path, path.relative_to(folder).as_posix()) for path in files)
     report = replace(removed.report(), files=len(files), bytes=size, in_use=not clean)
     report = replace(report, words=of_index.words, words_left=of_index.words_left)
@@ -141,14 +141,3 @@ def _settle(index: Path) -> bool:
     except _IN_USE:
         return False
     return done
-
-
-def _searched(folder: Path) -> Iterator[Path]:
-    """Every file of a collection that is no upload."""
-    for parent, folders, names in os.walk(folder, followlinks=False):
-        if Path(parent) == folder:
-            folders[:] = [name for name in folders if name not in ("files", "incoming")]
-        for name in sorted(names):
-            path = Path(parent) / name
-            if path.is_file() and not path.is_symlink():
-                yield path
