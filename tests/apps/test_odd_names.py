@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.watch import files
+from ragways.apps.index import files
 from ragways.index.build import build
 from tests.apps.conftest import Run
 from tests.fakes import recipe

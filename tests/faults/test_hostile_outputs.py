@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import io
 import json
 from pathlib import Path
 
@@ -115,17 +114,14 @@ def test_no_cell_of_a_table_is_a_formula(folder: Path, tmp_path: Path):
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in cells)
 
 
-def test_no_sign_that_turns_the_line_reaches_the_terminal(folder: Path):
-    from rich.console import Console
-
-    from ragways.apps import side_by_side
+def test_no_sign_that_turns_the_line_reaches_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]):
+    from ragways.apps.answer import show_answer
 
     with_index = Resources(Index.open(folder), WordHashes(), ModelClient(None))
     result = asyncio.run(ask(with_index, "When was the dated tower built?", "naive", {"k": 20}))
     assert any("\u202e" in hit.piece.date for hit in result.answer.evidence.items)
-    out = Console(record=True, width=200, file=io.StringIO())
-    out.print(side_by_side._evidence(result))
-    shown = out.export_text()
+    show_answer(result, details=True)
+    shown = capsys.readouterr().out
     assert "Dated" in shown
     assert printable(shown) == shown
     with_index.index.close()

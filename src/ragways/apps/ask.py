@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.answer import EventWriter, answer_writer, show_answer, show_text
-from ragways.apps.side_by_side import show_answers
+from ragways.apps.answer import EventWriter, answer_writer, show_answer, show_answers, show_text
 from ragways.apps.terminal import JsonOption, WhereOption, console, print_json, show_table, with_index, with_settings
 from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
