@@ -383,7 +383,7 @@ def test_a_paying_embedder_and_its_budget(ragways: Run, home: Path):
         stopped = ragways("index", "docs", "--budget", str(half), "--json")
         assert stopped.code == 5
         assert 0 < stopped.data["usage"]["usd"] <= half
-        assert stopped.data["stopped"]
+        assert re.search(r"the next call may cost up to \$\d+\.\d+ and \d+ tokens", stopped.data["stopped"])
         done = ragways("index", "docs", "--json")
         assert done.code == 0
         assert ragways("status", "--json").data["counts"]["documents"] == 300
