@@ -107,7 +107,7 @@ def _inside(files: Path, name: str) -> Path:
     return path
 
 
-class _Draft:
+class UploadDraft:
     """An upload under way. Blocks are written by threads, and one may still be at it when the request has ended."""
 
     def __init__(self, incoming: Path) -> None:
@@ -169,7 +169,7 @@ class Uploads:
             raise _meaning(error) from error
 
     async def _put(self, collection: Collection, files: Path, name: str, blocks: AsyncIterator[bytes]) -> UploadedFile:
-        draft = await asyncio.to_thread(_Draft, collection.incoming)
+        draft = await asyncio.to_thread(UploadDraft, collection.incoming)
         try:
             async for block in _gathered(blocks):
                 if draft.size + len(block) > self._limits.upload:
@@ -183,7 +183,7 @@ class Uploads:
         await asyncio.shield(self._place(collection, files, name, draft, digest))
         return self.find(collection, name)
 
-    async def _place(self, collection: Collection, files: Path, name: str, draft: _Draft, digest: str) -> None:
+    async def _place(self, collection: Collection, files: Path, name: str, draft: UploadDraft, digest: str) -> None:
         """Have the folder and the table hold a file that is whole: both, or neither."""
         try:
             async with self._turn:
@@ -229,7 +229,7 @@ class Uploads:
     async def _remove(self, collection: Collection, files: Path, name: str) -> None:
         """Remove a file from the folder and from the table; this is not cancelled between the two."""
         async with self._turn:
-            await asyncio.to_thread(_unlink, files, name)
+            await asyncio.to_thread(remove_file, files, name)
             self._state.db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (collection.id, name))
 
     async def indexed(self, collection: Collection, failures: Mapping[str, str]) -> None:
@@ -343,7 +343,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _unlink(files: Path, name: str) -> None:
+def remove_file(files: Path, name: str) -> None:
     """Remove a file, and the folders that are empty without it."""
     path = _inside(files, name)
     with suppress(FileNotFoundError, NotADirectoryError):

@@ -99,6 +99,11 @@ class LoopbackServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._port}/v1"
 
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._open)
+
     def __enter__(self) -> LoopbackServer:
         ready = threading.Event()
         self._loop = asyncio.new_event_loop()
