@@ -21,7 +21,7 @@ from fastapi import FastAPI
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from ragways.pictures.graph_map import _places
+from ragways.pictures.graph_map import places_of
 from ragways.service.page import router
 from tests.apps.browser import Browser
 
@@ -57,7 +57,7 @@ def generated(nodes: int, edges: int) -> dict[str, Any]:
     near = np.array([dice.choice(np.flatnonzero(of == of[one])) for one in left])
     right = np.where(dice.random(edges) < 0.8, near, dice.integers(0, nodes, edges))
     degrees = np.bincount(np.concatenate([left, right]), minlength=nodes)
-    places = _places([str(group) for group in of], left, right)
+    places = places_of([str(group) for group in of], left, right)
     sizes = np.bincount(of)
     return {
         "nodes": [
