@@ -17,12 +17,13 @@ from starlette.routing import Route
 from ragways.core.errors import RagwaysError
 from ragways.service.auth import Access, Service, caller, collection
 from ragways.service.errors import BadRequest, NotFound, ServiceError, as_service, reply
-from ragways.service.work.mcp import Data, protocol_server
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import Receive, Scope, Send
+
+    from ragways.service.work.mcp import Data
 
 _ACCESS = "ragways.access"
 
@@ -52,6 +53,8 @@ class ProtocolEndpoint:
     async def _run(self, manager: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         await self._wanted.wait()
         module = await asyncio.to_thread(import_module, "mcp.server.streamable_http_manager")
+        from ragways.service.work.mcp import protocol_server
+
         server = protocol_server(self._answer, trusted=False)
         limit = self._service.config.limits.body
         made = module.StreamableHTTPSessionManager(
