@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -14,12 +15,11 @@ import typer
 from typer.main import get_command
 
 from ragways import __version__
-from ragways.apps.logs import ROOT, LogFormat, as_json, options_first, set_up, unchanged
+from ragways.apps.logs import LogFormat, options_first, say, set_up, unchanged
 from ragways.apps.terminal import JsonOption, WhereOption, print_json, show_table, show_wait, with_index, with_settings
 from ragways.core.errors import PluginClash, RagwaysError
 from ragways.core.runtime import limit_threads
 from ragways.core.table import Table
-from ragways.core.text import printable
 from ragways.models.limits import reporting_waits
 
 if TYPE_CHECKING:
@@ -167,11 +167,7 @@ def parser_of(named: str | None) -> Callable[[list[str]], object]:
 
 
 def _fail(message: str, code: int) -> None:
-    flat = printable(" ".join(message.split()))
-    if as_json():
-        ROOT.error("%s", flat, extra={"fields": {"exit_code": code}})
-    else:
-        print(f"ragways: {flat}", file=sys.stderr)  # noqa: T201
+    say(message, logging.ERROR, exit_code=code)
     sys.exit(code)
 
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.logs import ROOT, as_json
+from ragways.apps.logs import say
 from ragways.apps.terminal import JsonOption, print_json, show_table, with_settings
 from ragways.core.errors import MissingPart, UsageError
 from ragways.core.table import Table
-from ragways.core.text import counted, printable
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.service.audit import Audit
@@ -112,15 +112,6 @@ def _troubles(collections: Collections) -> Iterator[str]:
         if not each.managed and (trouble := collections.refresh(each).trouble):
             there = (each.index / INDEX).is_file()
             yield f"--index {each.index}: {trouble}" + ("" if there else f": ragways index PATH --index {each.index}")
-
-
-def say(text: str, level: int = logging.INFO) -> None:
-    """A line on standard error, or in the log where that is JSON."""
-    if as_json():
-        ROOT.log(level, "%s", text)
-    else:
-        sys.stderr.write(f"ragways: {printable(text)}\n")
-        sys.stderr.flush()
 
 
 def listen(host: str, port: int) -> socket.socket:

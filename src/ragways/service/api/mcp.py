@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -52,17 +51,23 @@ class ProtocolEndpoint:
 
     async def _run(self, manager: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         await self._wanted.wait()
-        module = await asyncio.to_thread(import_module, "mcp.server.streamable_http_manager")
+        try:
+            made = await asyncio.to_thread(self._make)
+        except Exception as error:
+            manager.set_exception(error)  # for the request that waits
+            return
+        async with made.run():
+            manager.set_result(made)
+            await asyncio.Event().wait()  # until it is cancelled
+
+    def _make(self) -> StreamableHTTPSessionManager:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
         from ragways.service.work.mcp import protocol_server
 
         server = protocol_server(self._answer, trusted=False)
         limit = self._service.config.limits.body
-        made = module.StreamableHTTPSessionManager(
-            server, json_response=True, stateless=True, max_request_body_size=limit
-        )
-        async with made.run():
-            manager.set_result(made)
-            await asyncio.Event().wait()  # until it is cancelled
+        return StreamableHTTPSessionManager(server, json_response=True, stateless=True, max_request_body_size=limit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
