@@ -73,7 +73,7 @@ def index(home: Path, name: str, faults: list[Fault], wrong: float) -> dict[str,
     def answer(body: Mapping[str, Any]) -> object:
         return '{"unexpected": [1, 2, 3]}' if dice.random() < wrong else reply(body)
 
-    with LoopbackServer(answer, faults=faults, memory=0) as server:
+    with LoopbackServer(answer, faults=faults) as server:
         file = home / f"{name}.toml"
         small = settings(server).replace("method = 'model'", "method = 'model'\npassage_tokens = 300")
         file.write_text(small.replace("patience = 5", "patience = 180"))

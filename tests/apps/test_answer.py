@@ -81,11 +81,14 @@ def test_quiet_has_no_figures_and_answer_only_nothing_but_the_answer(harbour: Ru
     one_line(harbour("ask", QUESTION, "--answer-only", "-p", "words,naive"), 2, "name one paradigm")
 
 
-def test_several_paradigms_and_details_are_tables_that_say_where_too(harbour: Run):
-    for more in (("-p", "words,naive"), ("--details",)):
-        table = harbour("ask", QUESTION, *more).out
-        assert "┃" in table or "│" in table
-        assert "docs/harbour.md › Lights › Old, lines 9–10" in table
+def test_several_paradigms_stand_below_each_other_and_details_have_every_passage(harbour: Run):
+    both = harbour("ask", QUESTION, "-p", "words,naive").out
+    assert [line for line in both.splitlines() if line.startswith("──")] == ["── words", "── naive"]
+    assert both.count(WHERE) == 2
+    details = harbour("ask", QUESTION, "-p", "naive", "--details").out
+    assert WHERE in details
+    assert re.search(r"\d\.\d{3}  article:\d+", details)
+    assert "--details" not in details, "nothing is left out"
 
 
 def test_json_says_where_evidence_and_citations_are_from(harbour: Run):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ragways.index.open import Index
-from ragways.pictures.graph_map import _places, communities_of, graph_map
+from ragways.pictures.graph_map import communities_of, graph_map, places_of
 from tests.retrieval.graph_corpus import GRAPH_LAYERS, indexed
 
 
@@ -77,7 +77,7 @@ def test_discs_stand_apart_and_nodes_do_not_lie_upon_each_other(discs: int):
     of = np.sort(dice.zipf(1.6, size) % discs)
     groups = [f"{group:03}" for group in of]
     left, right = dice.integers(0, size, (2, 2 * size))
-    places = _places(groups, left, right)
+    places = places_of(groups, left, right)
     assert places.shape == (size, 2)
     assert np.abs(places).max() == pytest.approx(1000)
     gaps = np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(size) * 1e9
@@ -88,7 +88,7 @@ def test_discs_stand_apart_and_nodes_do_not_lie_upon_each_other(discs: int):
     for one, other in combinations(large, 2):
         inside = np.linalg.norm(places[of == one] - middles[one], axis=1)
         assert np.linalg.norm(middles[one] - middles[other]) > 0.8 * inside.max()
-    assert np.array_equal(places, _places(groups, left, right))
+    assert np.array_equal(places, places_of(groups, left, right))
 
 
 def test_without_communities_kinds_stand_together(tmp_path: Path):

@@ -24,7 +24,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from ragways.apps.mcp import place_of, serve, server_of, token_of
-from ragways.apps.serve import listen
+from ragways.apps.server import listen
 from ragways.core.errors import MissingPart, UsageError
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox

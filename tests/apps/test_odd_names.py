@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.watch import files
+from ragways.apps.index import files
 from ragways.index.build import build
-from ragways.service.uploads import _there
 from tests.apps.conftest import Run
 from tests.fakes import recipe
+from tests.service.places import Place
 
 WHY = "its name is not UTF-8; rename it"
 ODD = {b"caf\xe9.txt": "caf\\xe9.txt", b"sub/na\xefve.md": "sub/na\\xefve.md", b"d\xe9p/inner.txt": "d\\xe9p"}
@@ -110,7 +110,11 @@ def test_watch_passes_over_them(docs: Path, home: Path):
 
 
 def test_the_service_passes_over_them_in_a_folder_of_uploads(docs: Path):
-    assert list(_there(docs)) == ["good.txt"]
+    place = Place(docs.parent / "data")
+    for name in os.listdir(docs):
+        os.rename(docs / name, place.files / name)
+    place.uploads.mend(place.docs)
+    assert asyncio.run(place.names()) == ["good.txt"]
 
 
 def test_all_other_names_are_read_found_again_and_removed(ragways: Run, home: Path):

@@ -55,7 +55,7 @@ def clean(request: pytest.FixtureRequest) -> Iterator[None]:
     assert [url for url in opened.requests if not url.startswith(("file:", "about:"))] == []
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1400, False), (1400, True), (390, False), (390, True)])
+@pytest.mark.parametrize(("width", "dark"), [(1400, True), (390, False)])
 def test_it_is_drawn(browser: Browser, url: str, data: dict[str, Any], width: int, dark: bool):
     browser.open(url, width=width, height=900, dark=dark)
     paper = browser.ask("getComputedStyle(document.body).backgroundColor")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.watch import follow
+from ragways.apps.index import follow
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.index.open import Index
 from ragways.index.recipe import Summary

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.side_by_side import show_answers
+from ragways.apps.answer import show_answer
 from ragways.core.stream import OutgoingText
 from ragways.core.text import printable
 from ragways.index.build import build
@@ -97,7 +97,7 @@ def test_no_sign_that_turns_the_line_reaches_the_terminal(folder: Path, capsys: 
     with_index = Resources(Index.open(folder), WordHashes(), ModelClient(None))
     result = asyncio.run(ask(with_index, "When was the dated tower built?", "naive", {"k": 20}))
     assert any("\u202e" in hit.piece.date for hit in result.answer.evidence.items)
-    show_answers([result], [])
+    show_answer(result, details=True)
     shown = capsys.readouterr().out
     assert "Dated" in shown
     assert printable(shown) == shown

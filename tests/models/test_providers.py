@@ -14,7 +14,7 @@ from ragways.core.errors import ModelRefused, SettingsError
 from ragways.models.providers import PROVIDERS, VARIABLES, Provider
 from ragways.models.transport import Transport
 from ragways.settings import ModelSettings, ProviderName, Settings, read_settings
-from ragways.testing.server import LoopbackServer
+from ragways.testing.server import Demands, LoopbackServer
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, Note
 
 KEY = "sk-loopback-0123456789"
@@ -46,7 +46,7 @@ def test_each_provider_is_asked_in_its_own_words(here: Path, provider: Provider)
     forms = ("json_schema", "json_object") if provider.dialect.form == "json_schema" else ()
     key = KEY if provider.key else None
     with LoopbackServer(
-        lambda _: json.dumps(GOOD), key=key, auth=provider.auth, forms=forms, refuses=tuple(refused)
+        lambda _: json.dumps(GOOD), key=Demands(key, provider.auth), forms=forms, refuses=tuple(refused)
     ) as server:
         variables = {"RAGWAYS_MODEL__PROVIDER": provider.name, "RAGWAYS_MODEL__NAME": "m"}
         variables |= {"RAGWAYS_MODEL__BASE_URL": server.base_url} | ({provider.key: KEY} if provider.key else {})
@@ -84,10 +84,7 @@ def test_azure_by_its_variables_and_the_older_way_by_query_and_header(here: Path
     assert settings.model.base_url == "https://mine.openai.azure.com/openai/v1"
     with LoopbackServer(
         lambda _: json.dumps(GOOD),
-        key=KEY,
-        auth="api-key",
-        query={"api-version": "2024-10-21"},
-        headers={"x-team": "a"},
+        key=Demands(KEY, "api-key", {"x-team": "a"}, {"api-version": "2024-10-21"}),
     ) as server:
         variables = {"RAGWAYS_MODEL__PROVIDER": "azure", "RAGWAYS_MODEL__NAME": "m", "AZURE_OPENAI_API_KEY": KEY}
         variables |= {"RAGWAYS_MODEL__BASE_URL": server.base_url, "RAGWAYS_MODEL__HEADERS": "x-team=a"}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.apps.side_by_side import show_results
+from ragways.apps.answer import show_answers
 from ragways.assemble import opened
 from ragways.core.errors import SettingsError
 from ragways.core.language import folded_words
@@ -110,7 +110,7 @@ def test_evidence_tells_source_and_near_duplicates_and_the_trace_what_was_held_b
     held_back = pack.details["held_back"]
     assert isinstance(held_back, dict)
     assert list(held_back.values()) == [f"near-duplicate of {first['id']}"] * 4
-    show_results([said])
+    show_answers([said])
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "4 more like it" in shown
     off = result(index, "words", OFF)

@@ -93,7 +93,7 @@ def serving(
 
 def _answers(server: RunningServer) -> bool:
     try:
-        server.client.get("/api/v1/openapi.json")
+        server.client.get("/healthz")
     except httpx2.TransportError:
         return False
     return True

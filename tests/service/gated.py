@@ -17,21 +17,13 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from ragways.service.audit import Audit
+from ragways.service.app import open_service
 from ragways.service.auth import Service
-from ragways.service.collections import Collections
 from ragways.service.config import Limits, ServiceConfig
-from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
 from ragways.service.gate import Gate
-from ragways.service.jobs import Jobs
-from ragways.service.keys import Keys
-from ragways.service.ledger import Ledger
-from ragways.service.metrics import Metrics
 from ragways.service.protocol import bounded_protocol
 from ragways.service.state import State
-from ragways.service.uploads import Uploads
-from ragways.service.work.workers import WorkerPool
 from ragways.settings import Settings
 
 LIMITS = {
@@ -128,15 +120,7 @@ async def ask(
 def small(folder: Path, *, host: str = "127.0.0.1", **given: Any) -> Small:
     limits = Limits(**{name: given.pop(name, value) for name, value in LIMITS.items()})
     config = ServiceConfig(folder, Settings(), host=host, limits=limits, **given)
-    state = State(folder / "service.sqlite")
-    ledger, collections, uploads = Ledger(state), Collections(state, folder), Uploads(state, limits)
-    keys = Keys(state)
-    service = Service(
-        config=config, state=state, keys=keys, ledger=ledger, audit=Audit(state, folder / "audit.jsonl"),
-        collections=collections, workers=WorkerPool(config), uploads=uploads,
-        jobs=Jobs(config, state, collections, uploads, ledger, keys), metrics=Metrics(),
-        conversations=Conversations(state),
-    )  # fmt: skip
+    service = open_service(config, State(folder / "service.sqlite"))
     app = FastAPI()
     made = Small(app, service)
     app.state.service = service

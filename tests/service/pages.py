@@ -13,7 +13,7 @@ import pytest
 from tests.apps.browser import Browser
 
 AXE = Path(__file__).parent / "axe" / "axe.min.js"
-SIZES = [(1300, False), (1300, True), (360, False), (360, True)]
+SIZES = [(1300, False), (360, True)]
 # What a screen reader calls an element: its label, else its text.
 _NAMED = """(kind, name) => [...document.querySelectorAll(kind)].filter((one) => one.checkVisibility()).find((one) =>
   [one.getAttribute("aria-label") ?? "", one.textContent, ...[...(one.labels ?? [])].map((each) => each.textContent)]

@@ -23,10 +23,10 @@ from ragways.index.check import check
 from ragways.index.recipe import Summary
 from ragways.index.views import published
 from ragways.index.writer import make_views
-from ragways.service.audit import FILE as AUDIT
 from ragways.service.audit import Audit
 from ragways.service.backup import MANIFEST, backup, restore
 from ragways.service.collections import Collections
+from ragways.service.feedback import Feedback
 from ragways.service.keys import LOCAL, Keys
 from ragways.service.state import FILE, State
 from ragways.service.work.job import ROOT
@@ -49,12 +49,12 @@ async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
     await indexed(place)
     place.docs = place.collections.refresh(place.docs)
     await place.uploads.indexed(place.docs, {})
-    place.docs.feedback.write_text('{"question": "Who?"}\n')
+    Feedback(place.state).add(place.docs.id, "", '{"question": "Who?"}')
     (place.docs.runs / "0123456789abcdef").mkdir(parents=True)
     (place.docs.runs / "0123456789abcdef" / "figures.json").write_text("{}")
     place.docs.incoming.mkdir(exist_ok=True)
     (place.docs.incoming / "half").write_text("half")
-    audit = Audit(place.state, place.data / AUDIT)
+    audit = Audit(place.state)
     for number in range(3):
         audit.note(LOCAL, "test", number=number)
     _, secret = Keys(place.state).add("one")
@@ -73,10 +73,10 @@ async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
     files, _ = await again.uploads.listed(again.docs, 0, 10)
     assert [(one.path, one.state) for one in files] == [(f"a/{n}.txt", "indexed") for n in range(3)]
     assert files == (await place.uploads.listed(place.docs, 0, 10))[0]
-    assert again.docs.feedback.read_text() == place.docs.feedback.read_text()
+    assert list(Feedback(again.state).lines(again.docs.id)) == ['{"question": "Who?"}\n']
     assert (again.docs.runs / "0123456789abcdef" / "figures.json").is_file()
     assert Keys(again.state).caller(secret) is not None
-    assert Audit(again.state, again.data / AUDIT).problems() == []
+    assert Audit(again.state).problems() == []
     assert check(again.docs.index).fit
     # Nothing is made anew: neither views on opening, nor documents by the next job.
     views = again.docs.index / VIEWS
@@ -116,7 +116,7 @@ async def test_each_backup_taken_while_others_write_is_of_one_moment(tmp_path: P
             rounds.release()
 
     def note() -> None:
-        audit, number = Audit(State(place.data / FILE), place.data / AUDIT), 0
+        audit, number = Audit(State(place.data / FILE)), 0
         while not ending.wait(0.001):
             number += 1
             audit.note(LOCAL, "round", number=number)
@@ -141,9 +141,7 @@ async def test_each_backup_taken_while_others_write_is_of_one_moment(tmp_path: P
                 assert len(corpus) in (3, 4)
             assert len(found) == 1, "documents of two moments"
             assert check(index).fit
-            audit = Audit(again.state, again.data / AUDIT)
-            audit.note(LOCAL, "restored")  # which also writes the last line, where it had not reached the file yet
-            assert audit.problems() == []
+            assert Audit(again.state).problems() == []
             with tarfile.open(file) as tar:
                 assert any(f"index/{VIEWS}/" in name for name in tar.getnames())
             seen |= found
@@ -210,7 +208,8 @@ def test_both_ways_the_same_collections_are_counted(tmp_path: Path):
     (tmp_path / "elsewhere").mkdir()
     given = Collections(place.state, place.data, [tmp_path / "elsewhere"]).find("main", "elsewhere")
     assert given is not None
-    given.feedback.write_text('{"question": "Who?"}\n')
+    given.questions.mkdir()
+    (given.questions / "some.jsonl").write_text('{"question": "Who?"}\n')
     made, back = backup(place.data, tmp_path / "all.tar"), restore(tmp_path / "all.tar", tmp_path / "new")
     assert made == back
     assert made.collections == 1

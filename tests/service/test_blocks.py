@@ -81,7 +81,7 @@ def test_changes_of_a_growing_answer_make_up_its_tree(ended: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["word " * 4_000, "```\n" + "a line of code\n" * 1_500, "- an item\n" * 2_000, ANSWER * 60]
+    "text", ["word " * 2_000, "```\n" + "a line of code\n" * 800, "- an item\n" * 1_000, ANSWER * 30]
 )
 def test_changes_grow_with_the_answer_and_not_with_its_square(text: str):
     growing, sent = GrowingBlocks(), 0

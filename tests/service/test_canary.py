@@ -1,4 +1,4 @@
-"""Two tenants on one server: 10,000 requests of one, over every route, learn nothing of the other.
+"""Two tenants on one server: thousands of requests of one, over every route, learn nothing of the other.
 
 What is not yours is answered as what is not there: the same status, the same words, after the same steps (statements to
 the database, calls of workers). No word, name, id, number or cost of the other is in any reply.
@@ -193,13 +193,11 @@ VARIANTS: tuple[Callable[[str], str], ...] = (
 )  # fmt: skip
 
 
-async def not_theirs_to_see(made: House, least: int, methods: str = "GET POST PUT DELETE") -> list[str]:
+async def not_theirs_to_see(made: House, rounds: int | None = None, methods: str = "GET POST PUT DELETE") -> list[str]:
     """Every route with the other's collection and ids, against the same with what is not there."""
     found: list[str] = []
     all_of_them = [pair for pair in operations(made.app.openapi()) if "{" in pair[1] and pair[0] in methods.split()]
-    rounds = itertools.cycle(itertools.product(VARIANTS, made.callers.items()))
-    while made.asked < least:
-        variant, (name, key) = next(rounds)
+    for variant, (name, key) in itertools.islice(itertools.product(VARIANTS, made.callers.items()), rounds):
         for method, path in all_of_them:
             if "{collection}" not in path and variant is not str:
                 continue
@@ -286,11 +284,11 @@ async def what_lists_tell(made: House) -> list[str]:
     return found
 
 
-def test_ten_thousand_requests_learn_nothing_of_another_tenant(tmp_path: Path, cache_folder: Path):
+def test_no_request_learns_anything_of_another_tenant(tmp_path: Path, cache_folder: Path):
     async def main() -> tuple[list[str], int]:
         async with house(tmp_path, cache_folder) as made:
             found = await what_lists_tell(made) + await their_ids_in_ours(made)
-            found += await not_theirs_to_see(made, 10_000)
+            found += await not_theirs_to_see(made)
             reply = await made.ask(made.owner, "GET", f"/api/v1/collections/{SECRET}")
             assert reply.json()["documents"] == 1  # nothing of it was touched
             assert made.service.audit.problems() == []
@@ -298,7 +296,7 @@ def test_ten_thousand_requests_learn_nothing_of_another_tenant(tmp_path: Path, c
 
     found, asked = asyncio.run(main())
     assert found[:3] == []
-    assert asked >= 10_000
+    assert asked > 3_000
 
 
 def test_the_search_for_canaries_finds_them(tmp_path: Path, cache_folder: Path):
@@ -308,7 +306,7 @@ def test_the_search_for_canaries_finds_them(tmp_path: Path, cache_folder: Path):
         async with house(tmp_path, cache_folder) as made:
             made.callers = {"owner": made.owner}
             assert (await made.ask(made.owner, "POST", f"/api/v1/jobs/{made.theirs['job']}/cancel")).status == 200
-            return await not_theirs_to_see(made, 10, "GET") + await what_lists_tell(made)
+            return await not_theirs_to_see(made, 1, "GET") + await what_lists_tell(made)
 
     found = " ".join(asyncio.run(main()))
     words = (*WORDS, SECRET, "acmetenant", str(COST)[2:], "differs", "steps")

@@ -75,14 +75,14 @@ def test_a_given_index_is_read_only_and_named_by_its_folder(tmp_path: Path):
         collections.delete(found(collections, "my-docs"))
     assert (first / "index.sqlite").is_file()
     # One that is no longer given is gone; the other keeps its name and what belongs to it.
-    found(collections, "my-docs-2").feedback.write_text("")
+    found(collections, "my-docs-2").questions.mkdir()
     again = opened(data, other)
     assert [one.name for one in again.visible(LOCAL)] == ["my-docs-2"]
-    assert found(again, "my-docs-2").feedback.is_file()
+    assert found(again, "my-docs-2").questions.is_dir()
     # Nor is what belongs to it lost where it is left out once.
     assert opened(data).visible(LOCAL) == []
     opened(data)
-    assert found(opened(data, other), "my-docs").feedback.is_file()
+    assert found(opened(data, other), "my-docs").questions.is_dir()
 
 
 def test_an_index_of_an_older_format_is_refused_with_its_cure_and_the_others_are_served(tmp_path: Path):

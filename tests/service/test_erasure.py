@@ -18,6 +18,7 @@ from ragways.index.erase import SHARED, SHORTEST, TOO_SHORT, SearchedStrings
 from ragways.index.open import Index
 from ragways.index.recipe import Erasure
 from ragways.service.conversations import Conversations, RewrittenQuestion
+from ragways.service.feedback import Feedback
 from ragways.service.jobs import TABLE
 from ragways.service.keys import LOCAL
 from ragways.service.state import FILE, State
@@ -115,13 +116,14 @@ def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path
         {"question": "b", "provenance": {"answer": f"So: {umlaut}", "evidence": []}},
         {"question": "c", "provenance": {"answer": FERRY, "evidence": [f"{ferry}:s0", "entity:x"]}},
     ]
-    (kept.folder / "feedback.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    feedback = Feedback(state)
+    for line in lines:
+        feedback.add("docs", "", json.dumps(line))
     report = kept.removed("light.txt", "gull.txt", "short.txt")
     assert report is not None
     assert [(one.key, one.found, one.erased) for one in report.documents if not one.erased] == []
     assert report.erased is True
-    left_lines = (kept.folder / "feedback.jsonl").read_text().splitlines()
-    assert [json.loads(line)["question"] for line in left_lines] == ["c"]
+    assert [json.loads(line)["question"] for line in feedback.lines("docs")] == ["c"]
     (left,) = conversations.of(LOCAL, "docs")
     assert [turn.answer for turn in conversations.turns(left.id)] == [FERRY * 90]
     assert left.title == ""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from pathlib import Path
 
 import pytest
 
 from ragways.evaluation.datasets import load_questions
-from ragways.service import feedback
 from ragways.service.errors import Conflict
+from ragways.service.feedback import Feedback
+from ragways.service.state import State
 from tests.service.conftest import RunningServer
 
 
@@ -47,33 +46,18 @@ def test_verdicts_become_questions_with_gold_answers(demo_server: RunningServer,
     assert [one["questions"] for one in sets if one["name"] == "feedback"] == [before + 3]
 
 
-def test_feedback_is_read_in_blocks_and_as_it_was_at_the_beginning(tmp_path: Path):
-    file = tmp_path / "feedback.jsonl"
-    assert list(feedback.blocks(file)) == []
-    whole = b"".join(b'{"n": %d}\n' % number for number in range(20_000))
-    file.write_bytes(whole)
-    blocks = feedback.blocks(file)
-    first = next(blocks)
-    feedback.append(file, b'{"n": "later"}\n')
-    got = [first, *blocks]
-    assert b"".join(got) == whole
-    assert max(map(len, got)) <= feedback.BLOCK
-
-
-def test_lines_are_whole_however_many_come_at_once_and_whatever_was_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    file = tmp_path / "feedback.jsonl"
-    file.write_bytes(b'{"question": "whole", "id": "a"}\n{"question": "half a li')  # as a power cut may leave it
-    line = json.dumps({"question": "x" * 5000}).encode() + b"\n"
-    threads = [threading.Thread(target=feedback.append, args=(file, line)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    questions = load_questions("plain", file)
-    assert [one.text for one in questions] == ["whole", *["x" * 5000] * 8]
-    monkeypatch.setattr(feedback, "LARGEST", 10_000)
+def test_feedback_is_read_as_it_was_at_the_beginning_and_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    feedback = Feedback(State(tmp_path / "service.sqlite"))
+    assert list(feedback.lines("docs")) == []
+    for number in range(350):
+        feedback.add("docs", "", f"{number}")
+    lines = feedback.lines("docs")
+    first = next(lines)
+    feedback.add("docs", "", "later")
+    feedback.add("others", "", "of others")
+    assert [first, *lines] == [f"{number}\n" for number in range(350)]
+    monkeypatch.setattr("ragways.service.feedback.LARGEST", 945)
     with pytest.raises(Conflict):
-        feedback.append(file, line)
-    assert len(load_questions("plain", file)) == 9
+        feedback.add("docs", "", "line")
+    assert feedback.remove("docs", lambda line: line != "later") == 350
+    assert list(feedback.lines("docs")) == ["later\n"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import time
@@ -337,6 +338,7 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
             server.client.put(f"{first}/files/more.txt", content=MILL)
             poor = ended(server, first, kind="index", budget=0.000001)
             assert (poor["state"], poor["error"]["code"]) == ("failed", "budget")
+            assert re.search(r"the next call may cost up to \$0\.\d*[1-9]", poor["error"]["message"]), poor["error"]
             # A plan says what it would cost, which is not what planning has cost.
             priced = ended(server, first, kind="plan")["result"]
             assert priced["usd"] == sum(layer["usd"] for layer in priced["layers"]) > 0

@@ -196,7 +196,7 @@ def test_stopping_calls_the_model_off_and_a_way_that_fails_hides_no_other(
     # Called off before the model goes on: a reply that came to its end would leave its connection open for the next.
     until(lambda: "ragways_worker_calls 0.0" in httpx2.get(f"{page.url}/metrics").text)
     held_back.go_on.set()  # type: ignore[attr-defined]
-    until(lambda: not held_back._open)
+    until(lambda: not held_back.connections)
     page.write("Question", "Who built the harbour light?")
     page.key("Enter", 13)
     page.wait("document.querySelector('.answered')")

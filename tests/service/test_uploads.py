@@ -151,14 +151,14 @@ async def test_an_upload_that_ends_early_leaves_what_was_there(tmp_path: Path):
     assert list(place.docs.incoming.iterdir()) == []
 
 
-@pytest.mark.parametrize("half", ["_Draft.place", "_unlink"])
+@pytest.mark.parametrize("half", ["UploadDraft.place", "remove_file"])
 @awaited
 async def test_who_hangs_up_in_the_middle_leaves_folder_and_table_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: str
 ):
     place = Place(tmp_path)
     await place.put("other.txt", b"other")
-    if half == "_unlink":
+    if half == "remove_file":
         await place.put("a.txt", b"whole")
     name, go_on, done = f"ragways.service.uploads.{half}", threading.Event(), asyncio.Event()
     real, loop = pkgutil.resolve_name(name.replace("uploads.", "uploads:")), asyncio.get_running_loop()
@@ -172,7 +172,7 @@ async def test_who_hangs_up_in_the_middle_leaves_folder_and_table_alike(
 
     monkeypatch.setattr(name, slow)
     task = asyncio.create_task(
-        place.uploads.delete(place.docs, "a.txt") if half == "_unlink" else place.put("a.txt", b"whole")
+        place.uploads.delete(place.docs, "a.txt") if half == "remove_file" else place.put("a.txt", b"whole")
     )
     await done.wait()
     task.cancel()
@@ -181,7 +181,7 @@ async def test_who_hangs_up_in_the_middle_leaves_folder_and_table_alike(
     go_on.set()
     await place.put("other.txt", b"changed")  # waits for its turn, so the other has come to its end
     assert await place.names() == sorted(path.name for path in place.files.iterdir())
-    assert await place.names() == (["other.txt"] if half == "_unlink" else ["a.txt", "other.txt"])
+    assert await place.names() == (["other.txt"] if half == "remove_file" else ["a.txt", "other.txt"])
 
 
 @awaited
@@ -216,7 +216,7 @@ async def test_what_the_disk_says_is_told_without_its_paths(tmp_path: Path, monk
         raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path))
 
     with monkeypatch.context() as patched:
-        patched.setattr("ragways.service.uploads._Draft.write", full)
+        patched.setattr("ragways.service.uploads.UploadDraft.write", full)
         with pytest.raises(Full) as told:
             await place.put("a.txt", b"x")
     assert str(tmp_path) not in f"{told.value.message} {told.value.cure}"

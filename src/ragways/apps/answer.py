@@ -1,25 +1,37 @@
-"""One answer as a person or a program gets it: first the text, written as it comes, then its sources."""
+"""Answers as a person or a program gets them: one with its sources, written as it comes; a few below each other; and of
+many, how they differ.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragways.apps.terminal import BEGUN_ANEW, console
+from ragways.apps.terminal import BEGUN_ANEW, console, write_line
 from ragways.core.text import counted, printable, shortened
 
 if TYPE_CHECKING:
     from ragways.apps.markdown import MarkdownWriter
+    from ragways.core.errors import RagwaysError
     from ragways.core.types import Answer, Hit, Origin
     from ragways.retrieval.ask import Result
     from ragways.retrieval.routing.router import Decision
+
+    Failure = tuple[str, RagwaysError]
 
 UNCITED = 2
 """Passages shown of an answer that cites none."""
 QUOTED = 160
 """Characters of a quote."""
+FEW = 3
+"""Paradigms whose answers are shown in full."""
+NAMED = 2
+"""Titles that tell the evidence of one way from that of others."""
+LONGEST = 600
+"""Characters of an answer where many are shown."""
 
 
 class AnswerWriter:
@@ -72,22 +84,27 @@ def answer_writer(*, by_model: bool = False) -> AnswerWriter | MarkdownWriter:
     return AnswerWriter(sys.stdout)
 
 
-def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
-    """The answer unless it is written already, its sources, and a line of what it took (not with `quiet`)."""
+def show_answer(result: Result, *, written: bool = False, quiet: bool = False, details: bool = False) -> None:
+    """The answer unless it is written already, its sources, and a line of what it took (not with `quiet`).
+
+    `details`: show every passage of the evidence, with its score and its id.
+    """
     from rich.text import Text
 
     out = console()
     answer = result.answer
     if not written:
         show_text(answer, answer.full_text)
-    sources = list(_sources(answer))
+    sources = list(_sources(answer, details=details))
     if sources:
         out.print(Text("\nSources" if answer.citations else "\nNearest passages", "bold"))
     for number, hit, source, duplicates, quotes in sources:
         date = f" ({printable(hit.piece.date)})" if hit.piece.date else ""
         where = printable(str(source)) or hit.piece.id
         lines = [Text.assemble(f"[{number}] ", (printable(hit.piece.title) + date, "bold"), "  ", (where, "cyan"))]
-        lines += [Text(f"    “{printable(shortened(quote, QUOTED))}”", "dim") for quote in quotes]
+        if details:
+            lines.append(Text(f"    {hit.score:.3f}  {hit.piece.id}", "dim"))
+        lines += [Text(f"    “{_snippet(quote, QUOTED)}”", "dim") for quote in quotes]
         if duplicates:
             lines.append(Text(f"    {duplicates} more like it {'was' if duplicates == 1 else 'were'} found", "yellow"))
         out.print(Text("\n").join(lines), soft_wrap=True)
@@ -95,6 +112,20 @@ def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
         out.print(Text("\n" + _cost(result, len(sources)), "dim"), soft_wrap=True)
         if result.route is not None:
             out.print(Text(printable(route_in_words(result.route)), "dim"), soft_wrap=True)
+
+
+def show_answers(results: Sequence[Result], failures: Sequence[Failure] = (), *, details: bool = False) -> None:
+    """A few answers below each other, each under the name of its paradigm; of more, each different answer once."""
+    if not details and len(results) + len(failures) > FEW:
+        _show_differences(results, failures)
+        return
+    for result in results:
+        write_line(f"── {result.paradigm}", "bold")
+        show_answer(result, details=details)
+        write_line("")
+    for name, error in failures:
+        write_line(f"── {name}", "bold")
+        write_line(str(error), "red")
 
 
 def show_text(answer: Answer, text: str) -> None:
@@ -112,8 +143,10 @@ def show_text(answer: Answer, text: str) -> None:
         out.print(drawn(text, len(answer.evidence.items)), crop=False)
 
 
-def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:
-    """Number, hit, origin, near-duplicates and quotes of each passage that is cited; of the best ones where none is."""
+def _sources(answer: Answer, *, details: bool) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:
+    """Number, hit, origin, near-duplicates and quotes of each passage that is cited, or of the best where none is; with
+    `details`, of every passage.
+    """
     quotes: dict[str, dict[str, Origin]] = {}
     for citation in answer.citations:
         quotes.setdefault(citation.piece, {}).setdefault(citation.quote, citation.source)
@@ -123,7 +156,7 @@ def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, list[str]]
             # One sentence has lines of its own; for several, those of the whole passage.
             where = next(iter(cited.values())) if len(cited) == 1 else source
             yield number, hit, where, duplicates, list(cited)
-        elif not quotes and number <= UNCITED:
+        elif details or (not quotes and number <= UNCITED):
             yield number, hit, source, duplicates, [hit.piece.text]
 
 
@@ -164,3 +197,90 @@ def way_in_words(answer: Answer) -> str:
     words = {"rule": "extracted without a model", READ_WAY: "read without a model"}.get(answer.way, answer.way)
     chance = f"chance {min(answer.chance, 0.99):.0%}" if answer.chance is not None and not answer.abstained else ""
     return ", ".join(filter(None, (words, chance, answer.note)))
+
+
+# Many, by what differs
+
+
+def _show_differences(results: Sequence[Result], failures: Sequence[Failure]) -> None:
+    """Each different answer once with who gave it; then a row a paradigm: its answer, its evidence, its cost."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    out = console()
+    groups = _by_answer(results)
+    letters = {result.paradigm: letter for letter, group in groups for result in group}
+    refused = sum(result.answer.abstained for result in results)
+    out.print(
+        Text(f"{counted(len(groups), 'different answer')} from {counted(len(results), 'way')}, {refused} refused\n")
+    )
+    for letter, group in groups:
+        answer = group[0].answer
+        shown = Text.assemble(
+            (f"{letter}  ", "bold"), (_snippet(answer.full_text, LONGEST), "yellow" * answer.abstained)
+        )
+        out.print(shown)
+        out.print(Text(f"   {counted(len(group), 'way')}: {', '.join(result.paradigm for result in group)}\n", "dim"))
+    table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("paradigm", no_wrap=True)
+    table.add_column("answer", justify="center", no_wrap=True)
+    table.add_column("evidence", ratio=1, overflow="fold")
+    for column in ("tokens", "calls", "s"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for result, evidence in zip(results, evidence_in_words(results), strict=True):
+        usage = result.usage
+        costs = (f"{usage.tokens:,}", f"{usage.calls:,}", f"{result.seconds:.2f}")
+        table.add_row(Text(result.paradigm, "bold"), letters[result.paradigm], Text(evidence, "dim"), *costs)
+    out.print(table)
+    unable: dict[tuple[str, str], list[str]] = {}
+    for paradigm, error in failures:
+        unable.setdefault((error.message, error.cure), []).append(paradigm)
+    for (message, cure), names in unable.items():
+        line = Text.assemble(("not asked: ", "bold"), ", ".join(names), "\n   ", (printable(message), "yellow"))
+        out.print(line + Text(f"\n   {printable(cure)}", "dim"), soft_wrap=False)
+
+
+def _by_answer(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
+    """Results that say the same, the most frequent answer first, each with a letter; refusals last."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault("" if result.answer.abstained else _same(result.answer.full_text), []).append(result)
+    ordered = sorted(groups.items(), key=lambda pair: (not pair[0], -len(pair[1])))
+    return [(_letter(number), group) for number, (_, group) in enumerate(ordered)]
+
+
+def _same(text: str) -> str:
+    """A text as two answers are compared: which passage has which number is no difference."""
+    words = (word for word in text.split() if not (word.startswith("[") and word.rstrip(".,;").endswith("]")))
+    return " ".join(words).casefold()
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else f"A{number - 25}"
+
+
+def evidence_in_words(results: Sequence[Result]) -> Iterator[str]:
+    """The evidence of each in words: the same as an earlier one, or how much, and the titles that no other has."""
+    titles = [
+        list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in result.answer.evidence.items))
+        for result in results
+    ]
+    spread = Counter(title for own in titles for title in own)
+    seen: dict[tuple[str, ...], str] = {}
+    for result, own in zip(results, titles, strict=True):
+        ids = tuple(hit.piece.id for hit in result.answer.evidence.items)
+        earlier = seen.setdefault(ids, result.paradigm)
+        if not ids:
+            yield "nothing found"
+        elif earlier != result.paradigm:
+            yield f"the same {len(ids)} as {earlier}"
+        else:
+            alone = [title for title in own if spread[title] == 1]
+            named = alone[:NAMED] or own[:1]
+            which = "only here" if alone else "first"
+            yield f"{len(ids)} found; {which}: {'; '.join(_snippet(title, 40) for title in named)}"
+
+
+def _snippet(text: str, limit: int) -> str:
+    return printable(shortened(text, limit))

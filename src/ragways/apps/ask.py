@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.answer import EventWriter, answer_writer, show_answer, show_text
-from ragways.apps.side_by_side import show_answers
+from ragways.apps.answer import EventWriter, answer_writer, show_answer, show_answers, show_text
+from ragways.apps.logs import say
 from ragways.apps.terminal import JsonOption, WhereOption, console, print_json, show_table, with_index, with_settings
 from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
@@ -129,8 +129,7 @@ def _report_failures(results: Sequence[Result]) -> None:
     """A line on standard error for each answer that the model failed to give."""
     for result in results:
         if result.answer.error:
-            why = printable(" ".join(result.answer.error.split()))
-            print(f"ragways: {result.paradigm}: answered without the model: {why}", file=sys.stderr)  # noqa: T201
+            say(f"{result.paradigm}: answered without the model: {result.answer.error}", logging.WARNING)
 
 
 @with_settings("index")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from collections.abc import Callable
-from copy import copy
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,32 +13,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.main import get_command
-from typer.models import CommandInfo
 
 from ragways import __version__
-from ragways.apps.logs import ROOT, LogFormat, as_json, options_first, set_up, unchanged
+from ragways.apps.logs import LogFormat, options_first, say, set_up, unchanged
 from ragways.apps.terminal import JsonOption, WhereOption, print_json, show_table, show_wait, with_index, with_settings
-from ragways.core.errors import PluginClash, RagwaysError, UsageError
+from ragways.core.errors import PluginClash, RagwaysError
 from ragways.core.runtime import limit_threads
 from ragways.core.table import Table
-from ragways.core.text import printable
 from ragways.models.limits import reporting_waits
 
 if TYPE_CHECKING:
     from ragways.settings import Settings
 
-app = typer.Typer(
-    name="ragways",
-    help="One index of your documents, many ways of answering from it. Exit codes: 0 done, 2 wrong use, 3 index, "
-    "4 model, 5 budget reached, 6 done in part.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
 
-
-@app.callback(invoke_without_command=True)
 def _every_command(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     verbose: Annotated[
@@ -52,23 +39,6 @@ def _every_command(
         raise typer.Exit
 
 
-@app.command()
-def init(
-    path: Annotated[Path, typer.Argument(help="File to write.")] = Path("ragways.toml"),
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
-) -> None:
-    """Write a settings file with every setting, its default and what it does."""
-    from ragways.apps.settings_file import settings_text
-    from ragways.index.export import replacing
-
-    if path.exists() and not force:
-        raise UsageError(f"{path} is there already", "replace it with --force")
-    with replacing(path) as draft:
-        draft.write_text(settings_text(), encoding="utf-8")
-    typer.echo(f"wrote {path}")
-
-
-@app.command()
 @with_settings("index", "model")
 def mcp(
     chosen: Settings,
@@ -91,7 +61,6 @@ def mcp(
     serve(chosen, http, budget, where)
 
 
-@app.command()
 def plugins(json: JsonOption = False) -> None:
     """List what installed packages add to ragways, and which of them cannot be used."""
     from ragways.assemble import registries
@@ -114,7 +83,6 @@ def plugins(json: JsonOption = False) -> None:
         show_table(Table.of(("group", "added", "by package"), rows, notes=problems))
 
 
-@app.command()
 @with_settings("trust")
 def demo(
     chosen: Settings,
@@ -129,27 +97,35 @@ def demo(
 
 
 _COMMANDS = {
-    "index": "index", "watch": "watch", "status": "index", "remove": "index", "check": "index", "diagnose": "index",
-    "ask": "ask", "show": "ask", "paradigms": "ask", "serve": "serve", "backup": "backup", "restore": "backup",
-    "tune": "tune", "reproduce": "reproduce",
+    "init": "settings_file", "mcp": "cli", "plugins": "cli", "demo": "cli", "index": "index", "watch": "index",
+    "status": "index", "remove": "index", "check": "index", "diagnose": "index", "ask": "ask", "show": "ask",
+    "paradigms": "ask", "serve": "server", "backup": "server", "restore": "server", "tune": "tune",
+    "reproduce": "reproduce",
 }  # fmt: skip
-"""Other commands, each with its module in `ragways.apps`, which is imported when the command is used."""
-_GROUPS = {"graph": "graph", "model": "model", "eval": "evaluation", "key": "key", "route": "route"}
+"""Commands, each with its module in `ragways.apps`, which is imported when the command is used."""
+_GROUPS = {"graph": "graph", "model": "model", "eval": "evaluation", "key": "server", "route": "route"}
 """Groups of commands, likewise."""
 
 
 def full_app(named: str | None = None) -> typer.Typer:
     """The app with all commands, or with the one that is named alone: importing all takes a tenth of a second."""
-    chosen = copy(app)
-    chosen.registered_commands = [one for one in app.registered_commands if named in (None, _name(one))]
-    chosen.registered_groups = []
+    app = typer.Typer(
+        name="ragways",
+        help="One index of your documents, many ways of answering from it. Exit codes: 0 done, 2 wrong use, 3 index, "
+        "4 model, 5 budget reached, 6 done in part.",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback(invoke_without_command=True)(_every_command)
     for name, module in _COMMANDS.items():
         if named in (None, name):
-            chosen.command()(getattr(import_module(f"ragways.apps.{module}"), name))
+            app.command()(getattr(import_module(f"ragways.apps.{module}"), name))
     for name, module in _GROUPS.items():
         if named in (None, name):
-            chosen.add_typer(import_module(f"ragways.apps.{module}").app, name=name)
-    return chosen
+            app.add_typer(import_module(f"ragways.apps.{module}").app, name=name)
+    return app
 
 
 INTERRUPTED = 130
@@ -170,7 +146,7 @@ def _run() -> None:
         with reporting_waits(show_wait):
             arguments = options_first(sys.argv[1:])
             named = next((word for word in arguments if not word.startswith("-")), "")
-            parser_of(named if named in _names() else None)(arguments)
+            parser_of(named if named in {*_COMMANDS, *_GROUPS} else None)(arguments)
     except RagwaysError as error:
         _fail(with_index(str(error)), error.exit_code)
     except KeyboardInterrupt:
@@ -190,20 +166,8 @@ def parser_of(named: str | None) -> Callable[[list[str]], object]:
     return get_command(full_app(named))
 
 
-def _names() -> set[str]:
-    return {*map(_name, app.registered_commands), *_COMMANDS, *_GROUPS}
-
-
-def _name(one: CommandInfo) -> str:
-    return str(one.name or getattr(one.callback, "__name__", "")).replace("_", "-")
-
-
 def _fail(message: str, code: int) -> None:
-    flat = printable(" ".join(message.split()))
-    if as_json():
-        ROOT.error("%s", flat, extra={"fields": {"exit_code": code}})
-    else:
-        print(f"ragways: {flat}", file=sys.stderr)  # noqa: T201
+    say(message, logging.ERROR, exit_code=code)
     sys.exit(code)
 
 

@@ -10,8 +10,8 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
+from ragways.apps.answer import show_answers
 from ragways.apps.index_views import show_summary
-from ragways.apps.side_by_side import show_results
 from ragways.apps.terminal import progress_bar, write_line
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
@@ -67,6 +67,6 @@ async def _ask(settings: Settings, started: float) -> None:
             results = [await ask(use, row["question"], paradigm) for paradigm in PARADIGMS]
             write_line(f"\n{row['question']}", "bold")
             write_line(f"{row['type']}; expected: {'; '.join(row['answers'][:1])}", "dim")
-            show_results(results)
+            show_answers(results)
             if not number:
                 write_line(f"first answer {time.perf_counter() - started:.1f} s after the start", "dim")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.terminal import JsonOption, console, print_json, show_table, with_settings, write_line
+from ragways.apps.terminal import JsonOption, print_json, show_table, with_settings, write_line
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
@@ -17,10 +17,8 @@ from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
     from ragways.index.open import Index
-    from ragways.pictures.neighbourhood import Neighbour, Neighbourhood
     from ragways.settings import Settings
 
-_PREDICATES = 3
 LISTED = 60
 """Merges that are shown as text; JSON has all."""
 
@@ -79,7 +77,7 @@ def show(
         entities = counted(len(shown.nodes), "entity", "entities")
         typer.echo(f"wrote {html}: {entities}, {counted(len(shown.edges), 'relation')}")
     else:
-        _show_text(shown)
+        write_line(repr(shown))
 
 
 @app.command()
@@ -139,52 +137,3 @@ def _opened(settings: Settings) -> closing[Index]:
     from ragways.index.open import Index
 
     return closing(Index.open(settings.index))
-
-
-# As text
-
-
-def _show_text(shown: Neighbourhood) -> None:
-    from rich.tree import Tree
-
-    from ragways.pictures.neighbourhood import LISTED
-
-    predicates = shown.predicates()
-    tree = Tree(_centre(shown.nodes[0]))
-    branches = {shown.centre: tree}
-    for node in shown.nodes[1 : LISTED + 1]:
-        joined = predicates.get(frozenset((node.through, node.id)), [])
-        branches[node.id] = branches[node.through].add(_line(node, joined))
-    console().print(tree)
-    hidden = len(shown.nodes) - 1 - LISTED
-    if hidden > 0:
-        write_line(f"and {hidden:,} more: all of them with --json, or as a picture with --html FILE", "dim")
-    if shown.cut:
-        write_line(shown.cut, "dim")
-    for other in shown.namesakes:
-        write_line(f"of the same name: {other.name} ({other.type or 'no type'}) {other.id}", "dim")
-
-
-def _centre(entity: Neighbour) -> Any:  # noqa: ANN401 - a text of rich, which is loaded when something is shown
-    from rich.text import Text
-
-    kind = f"  {printable(entity.type)}" if entity.type else ""
-    text = Text.assemble((printable(entity.name), "bold"), kind, ("  " + entity.id, "dim"))
-    text.append(f"\nnamed {counted(entity.count, 'time')} in {counted(entity.chunks, 'chunk')}", style="dim")
-    if entity.aliases:
-        text.append(f"; also {printable(', '.join(entity.aliases[:8]))}", style="dim")
-    if entity.description:
-        text.append(f"\n{printable(entity.description)}")
-    for quote in entity.quotes:
-        text.append(f"\n“{printable(quote.text)}”", style="italic")
-        text.append(f" {printable(quote.title)}, {quote.chunk}", style="dim")
-    return text
-
-
-def _line(entity: Neighbour, predicates: list[str]) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    shown = ", ".join(dict.fromkeys(predicates[:_PREDICATES])) + (" …" if len(predicates) > _PREDICATES else "")
-    kind = f"  {entity.type}" if entity.type else ""
-    parts = ((f"{shown} " if shown else "", "dim"), (entity.name, "bold"), (kind, "dim"))
-    return Text.assemble(*((printable(text), style) for text, style in parts))

@@ -80,6 +80,16 @@ def as_json() -> bool:
     return any(isinstance(handler.formatter, _Json) for handler in ROOT.handlers)
 
 
+def say(text: str, level: int = logging.INFO, **fields: object) -> None:
+    """A line on standard error, whatever is to be logged; where that is JSON, a line of the log with these fields."""
+    flat = printable(" ".join(text.split()))
+    if as_json():
+        ROOT.log(level, "%s", flat, extra={"fields": fields})
+    else:
+        sys.stderr.write(f"ragways: {flat}\n")
+        sys.stderr.flush()
+
+
 class LoggedLines(io.TextIOBase):
     """A stream whose lines become log messages: whatever would be shown to a person on standard error."""
 

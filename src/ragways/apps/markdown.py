@@ -15,6 +15,7 @@ from rich.text import Text
 
 from ragways.apps.terminal import BEGUN_ANEW
 from ragways.core.markdown import blocks, outermost, tokens_of
+from ragways.core.outgoing import finished
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ UNCITED = "(cites no passage)"
 
 _REFRESH = 12
 """Drawings in a second of what is being written."""
-_WAITING = 2
-"""Blocks at the end that are drawn anew: only the blocks after one tell whether it is cited."""
+_WAITING = 1
+"""Finished blocks at the end that are drawn anew: only the blocks after one tell whether it is cited."""
 
 
 class _Code(CodeBlock):
@@ -139,10 +140,11 @@ class MarkdownWriter:
         return drawn(self._whole, 0, first=self._drawn)
 
     def _leave_finished(self) -> None:
-        before, finished = self._drawn, len(outermost(tokens_of(printable(self._whole, tabs=True)))) - _WAITING
-        if finished > before:
-            self._drawn = finished  # first, as another thread draws the rest
-            self._console.print(drawn(self._whole, self._passages, first=before, last=finished), crop=False)
+        text = printable(self._whole, tabs=True)
+        before, final = self._drawn, len(outermost(tokens_of(text[: finished(text)]))) - _WAITING
+        if final > before:
+            self._drawn = final  # first, as another thread draws the rest
+            self._console.print(drawn(self._whole, self._passages, first=before, last=final), crop=False)
             self._console.print()
 
     def _finish(self) -> None:

@@ -11,7 +11,8 @@ import secrets
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ragways.apps.serve import listen, say, shown_host
+from ragways.apps.logs import say
+from ragways.apps.server import listen, shown_host
 from ragways.assemble import opened_live
 from ragways.core.errors import MissingPart, UsageError
 from ragways.service.work.mcp import ProtocolAnswers, protocol_server

@@ -1,13 +1,31 @@
-"""The settings file with every setting, made from the settings' own schema."""
+"""`ragways init`: the settings file with every setting, made from the settings' own schema."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Annotated
 
+import typer
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from ragways.core.errors import UsageError
 from ragways.settings import Settings
+
+
+def init(
+    path: Annotated[Path, typer.Argument(help="File to write.")] = Path("ragways.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+) -> None:
+    """Write a settings file with every setting, its default and what it does."""
+    from ragways.index.export import replacing
+
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already", "replace it with --force")
+    with replacing(path) as draft:
+        draft.write_text(settings_text(), encoding="utf-8")
+    typer.echo(f"wrote {path}")
 
 
 def settings_text() -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragways.apps.logs import LoggedLines, as_json, say
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.text import printable
 
@@ -200,8 +201,6 @@ _BUILDS = re.compile(r"ragways index (--rebuild )?PATH\b")
 def console(*, error: bool = False) -> Console:
     from rich.console import Console
 
-    from ragways.apps.logs import LoggedLines, as_json
-
     if error and as_json():
         return Console(file=LoggedLines(), width=10_000, color_system=None, highlight=False)  # type: ignore[arg-type]
     return Console(stderr=error, highlight=False, soft_wrap=False)
@@ -261,17 +260,13 @@ def show_table(
 
 def show_wait(wait: Wait) -> None:
     """A line on standard error, unless --quiet was given: the answer of an endpoint, and how long the wait is."""
-    if not logging.getLogger("ragways").isEnabledFor(logging.WARNING):
-        return
-    why = " ".join(wait.why.split())
-    write_line(f"ragways: {wait.name}: {why}; waiting {wait.seconds:.0f} s", error=True)
+    if logging.getLogger("ragways").isEnabledFor(logging.WARNING):
+        say(f"{wait.name}: {wait.why}; waiting {wait.seconds:.0f} s", logging.WARNING)
 
 
 @contextmanager
 def progress_bar(shown: bool = True) -> Iterator[ProgressCallback]:
     """A bar on standard error where that is a terminal; elsewhere, in a log say, a line now and then."""
-    from ragways.apps.logs import as_json
-
     if not shown:
         yield silent
         return

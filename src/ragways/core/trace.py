@@ -84,8 +84,9 @@ class Meter:
             limit = meter.budget.passed_by(meter.spent + meter.reserved + most)
             if limit is not None:
                 raise BudgetExceeded(
-                    f"the next call could pass the budget of {limit} (spent ${meter.spent.usd:.4f}, "
-                    f"{counted(meter.spent.tokens, 'token')}, {counted(meter.spent.calls, 'call')})",
+                    f"the next call may cost up to ${most.usd:.6f} and {counted(most.tokens, 'token')}, and could pass "
+                    f"the budget of {limit} (spent ${meter.spent.usd:.4f}, {counted(meter.spent.tokens, 'token')}, "
+                    f"{counted(meter.spent.calls, 'call')})",
                     "finished work is stored; raise the budget and run again",
                 )
         for meter in self.chain():

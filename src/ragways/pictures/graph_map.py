@@ -72,7 +72,7 @@ def graph_map(index: Index, limit: int = 1000) -> GraphMap:
     kinds = [coarse(entities[id].type) for id in ids]
     groups = [own.get(id, "") or kind for id, kind in zip(ids, kinds, strict=True)]
     nodes = []
-    for id, kind, (x, y) in zip(ids, kinds, _places(groups, left, right).tolist(), strict=True):
+    for id, kind, (x, y) in zip(ids, kinds, places_of(groups, left, right).tolist(), strict=True):
         found, at = entities[id], (round(x, 1), round(y, 1))
         nodes.append(MapNode(id, found.name[:_LETTERS], found.type, kind, degrees[id], own.get(id, ""), *at))
     edges = zip(left.tolist(), right.tolist(), np.round(weights, 3).tolist(), strict=True)
@@ -87,7 +87,7 @@ def communities_of(index: Index, ids: Sequence[str]) -> dict[str, str]:
     return index.communities.at_level(ids, levels[0]) if levels else {}
 
 
-def _places(groups: Sequence[str], left: Ints, right: Ints) -> Floats:
+def places_of(groups: Sequence[str], left: Ints, right: Ints) -> Floats:
     """Where each node stands, up to `_REACH` from the middle. `groups` has the disc that each belongs to, and the
     best-connected nodes first.
     """

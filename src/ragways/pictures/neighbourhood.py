@@ -25,6 +25,7 @@ _LONGEST_NAME = 200
 _NEAREST = 5
 _COMPARED = 200
 _QUOTES = 3
+_ALIASES = 8
 _CHUNKS = 5
 _CHARACTERS = 400
 _ENDS = (".", "!", "?", "。", "！", "？", "।", "؟", "۔")
@@ -129,18 +130,23 @@ class Neighbourhood:
         return framed(self.page(), title=f"{self.nodes[0].name}: neighbourhood")
 
     def __repr__(self) -> str:
-        """The entity and its neighbours, a line each, indented by their distance."""
+        """The entity with sentences that name it, and its neighbours, a line each, indented by their distance."""
         first, *others = self.nodes
         joined = self.predicates()
         found = f"{counted(len(others), 'neighbour')}, {counted(len(self.edges), 'relation')}"
         lines = [f"{_named(first)}: {found} within {counted(self.hops, 'hop')}"]
-        lines += [f"  “{quote.text}”  {quote.title}" for quote in first.quotes[:1]]
+        also = f"; also {', '.join(first.aliases[:_ALIASES])}" if first.aliases else ""
+        lines.append(f"  {first.id}, named {counted(first.count, 'time')} in {counted(first.chunks, 'chunk')}{also}")
+        lines += [f"  {first.description}"] if first.description else []
+        lines += [f"  “{quote.text}”  {quote.title}, {quote.chunk}" for quote in first.quotes]
         for node in _as_tree(others[:LISTED], first.id):
             predicates = ", ".join(dict.fromkeys(joined.get(frozenset((node.through, node.id)), [])[:3]))
             lines.append("  " * node.hop + f"{predicates} {_named(node)}".strip())
         if len(others) > LISTED:
-            lines.append(f"and {len(others) - LISTED:,} more")
-        return printable("\n".join([*lines, *([self.cut] if self.cut else [])]))
+            lines.append(f"and {len(others) - LISTED:,} more: the picture has all (--html)")
+        lines += [self.cut] if self.cut else []
+        lines += [f"of the same name: {other.name} ({other.type or 'no type'}) {other.id}" for other in self.namesakes]
+        return printable("\n".join(" ".join(line.rstrip().splitlines()) for line in lines))
 
 
 def _named(node: Neighbour) -> str:

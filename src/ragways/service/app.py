@@ -33,6 +33,7 @@ from ragways.service.collections import Collections
 from ragways.service.config import ServiceConfig, check_place
 from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
+from ragways.service.feedback import Feedback
 from ragways.service.gate import Gate
 from ragways.service.jobs import JOB_STATES, Jobs
 from ragways.service.keys import Keys
@@ -43,7 +44,6 @@ from ragways.service.telemetry import telemetry_of
 from ragways.service.uploads import Uploads
 from ragways.service.work.workers import WorkerPool
 
-AUDIT = "audit.jsonl"
 WARM = 8
 """Collections opened at the start."""
 LOOK_EVERY = 1.0
@@ -61,32 +61,16 @@ Every error has the body `{"error": {"id", "code", "message", "cure"}}`. Where k
 def make_app(config: ServiceConfig) -> FastAPI:
     """The application. Its state is opened here; its workers and jobs start and end with it."""
     state = State(config.data / FILE)
-    keys = Keys(state)
     try:
-        check_place(config, keys.some())
+        check_place(config, Keys(state).some())
         alone = _alone(config.data)
     except UsageError:
         state.close()
         raise
-    ledger = Ledger(state, config.limits.budget)
-    found, uploads = Collections(state, config.data, config.indexes), Uploads(state, config.limits)
-    service = Service(
-        config=config,
-        state=state,
-        keys=keys,
-        ledger=ledger,
-        audit=Audit(state, config.data / AUDIT),
-        collections=found,
-        workers=WorkerPool(config),
-        uploads=uploads,
-        jobs=Jobs(config, state, found, uploads, ledger, keys),
-        metrics=Metrics(),
-        conversations=Conversations(state),
-        telemetry=telemetry_of(config.settings),
-    )
+    service = open_service(config, state)
     service.ledger.recover()
-    for each in found.all():
-        uploads.mend(each)
+    for each in service.collections.all():
+        service.uploads.mend(each)
     _measure(service)
     app = FastAPI(
         title="ragways",
@@ -109,6 +93,27 @@ def make_app(config: ServiceConfig) -> FastAPI:
     handle_errors(app)
     app.add_middleware(Gate, service=service)
     return app
+
+
+def open_service(config: ServiceConfig, state: State) -> Service:
+    """The parts of a server that share its state."""
+    keys, ledger = Keys(state), Ledger(state, config.limits.budget)
+    found, uploads = Collections(state, config.data, config.indexes), Uploads(state, config.limits)
+    return Service(
+        config=config,
+        state=state,
+        keys=keys,
+        ledger=ledger,
+        audit=Audit(state),
+        collections=found,
+        workers=WorkerPool(config),
+        uploads=uploads,
+        jobs=Jobs(config, state, found, uploads, ledger, keys),
+        metrics=Metrics(),
+        conversations=Conversations(state),
+        feedback=Feedback(state),
+        telemetry=telemetry_of(config.settings),
+    )
 
 
 def _measure(service: Service) -> None:
@@ -157,7 +162,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await service.jobs.start()
     tasks = [asyncio.create_task(_warm(service)), asyncio.create_task(_follow(service))]
     try:
-        async with service.metrics.watching_loop(), app.state.mcp.manager().run():
+        async with service.metrics.watching_loop(), app.state.mcp.running():
             yield
     finally:
         for task in tasks:

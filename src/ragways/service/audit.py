@@ -1,130 +1,86 @@
-"""Who did what, and when: one line of JSON each, in `audit.jsonl`, to which lines are only added.
+"""Who did what, and when: one line of JSON each, in the server's database, to which lines are only added.
 
-Each line carries the hash of itself and of the line before it, so a line that was changed, added or taken away later
-shows (`Audit.problems`). Names that clients choose are values of JSON in ASCII, cut to a length: no sign in them can
-end a line or begin another. Text of documents, questions and secrets of keys are never noted.
-
-The database has the last line and its place, and is written first. What a kill took from the file is written again
-with the next line, and processes that note at once write the same bytes to the same place.
+Each line is stored with a hash of itself and of the hash before it, so a line that was changed, added or removed later
+is reported by `Audit.problems`. Names that clients choose are values of JSON in ASCII, cut to a length. Text of
+documents, questions and secrets of keys are never noted.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from collections.abc import Callable
+from typing import Any
 
 from ragways.service.keys import Caller, redacted
 from ragways.service.state import State
 
-FILE = "audit.jsonl"
-LARGEST = 16 * 1024**2
-"""Bytes of a file of lines; then it is put aside as `audit.1.jsonl`, and so on."""
-FILES = 8
-"""So many that were put aside are kept."""
+MOST = 1_000_000
+"""Lines that are stored; of more, the oldest are removed."""
 _LONGEST_VALUE = 200
 _MOST_FIELDS = 20
+# SQLite remembers the last number of such a table, so missing lines at the end are noticed.
+_TABLE = """
+CREATE TABLE IF NOT EXISTS audit_lines (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL, hash TEXT NOT NULL
+)
+"""
 
 
 class Audit:
-    """The lines of one server, with the commands that work on its state."""
+    """The log of one server and of the commands that work on its state. `most` is how many lines it stores."""
 
-    def __init__(
-        self, state: State, path: Path, *, now: Callable[[], float] = time.time, largest: int = LARGEST
-    ) -> None:
-        self.path = path
+    def __init__(self, state: State, *, now: Callable[[], float] = time.time, most: int = MOST) -> None:
         self._state = state
         self._now = now
-        self._largest = largest
-        state.tables(
-            "CREATE TABLE IF NOT EXISTS audit(one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL,"
-            " hash TEXT NOT NULL, place INTEGER NOT NULL, line BLOB NOT NULL)"
-        )
+        self._most = most
+        state.tables(_TABLE)
 
     def note(self, caller: Caller | None, action: str, *, collection: str | None = None, **fields: object) -> None:
-        """One more line. `caller` is None for what is done by a command on the server's own machine."""
-        row: dict[str, Any] = {
+        """Add a line. `caller` is None for what is done by a command on the server's own machine."""
+        row = {
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now())),
             "key": None if caller is None else caller.key,
             "tenant": None if caller is None else caller.tenant,
             "action": _safe(action),
             "collection": _safe(collection),
+            "fields": {str(_safe(name)): _safe(value) for name, value in list(fields.items())[:_MOST_FIELDS]},
         }
-        row["fields"] = {str(_safe(name)): _safe(value) for name, value in list(fields.items())[:_MOST_FIELDS]}
-        with ExitStack() as files, self._state.transaction() as db:
-            number, hash, place, line = self._last()
-            file = files.enter_context(self._open())
-            size = os.fstat(file.fileno()).st_size
-            if size < place + len(line):
-                place = min(place, size)
-                os.pwrite(file.fileno(), line, place)
-            place += len(line)
-            if place > self._largest:
-                self._put_aside()
-                file, place = files.enter_context(self._open()), 0
-            at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
-            text, hash = chained_line({"number": number + 1, "at": at, **row}, hash)
-            db.execute("REPLACE INTO audit VALUES (1, ?, ?, ?, ?)", (number + 1, hash, place, text))
-            files.callback(os.pwrite, file.fileno(), text, place)  # after the commit
+        line = json.dumps(row, separators=(",", ":"))
+        with self._state.transaction() as db:
+            last = db.execute("SELECT hash FROM audit_lines ORDER BY number DESC LIMIT 1").fetchone()
+            hash = chained(line, last[0] if last else "")
+            number = db.execute("INSERT INTO audit_lines (line, hash) VALUES (?, ?)", (line, hash)).lastrowid or 0
+            db.execute("DELETE FROM audit_lines WHERE number <= ?", (number - self._most,))
 
-    def lines(self) -> Iterator[dict[str, Any] | None]:
-        """Every stored line, oldest first; None for one that cannot be read."""
-        for path in self._files():
-            with path.open("rb") as stream:
-                for text in stream:
-                    yield _read(text)
+    def lines(self, last: int = MOST) -> list[dict[str, Any]]:
+        """The last so many lines with their numbers, oldest first."""
+        query = "SELECT number, line, hash FROM audit_lines ORDER BY number DESC LIMIT ?"
+        rows = self._state.db.execute(query, (last,)).fetchall()
+        return [{"number": number, **json.loads(line), "hash": hash} for number, line, hash in reversed(rows)]
 
     def problems(self) -> list[str]:
-        """What shows that lines were changed, added or taken away; empty when all is as it was written."""
-        found: list[str] = []
-        number, hash = 0, ""
-        dropped = self._aside(FILES).exists()  # so the oldest lines may be gone; else they begin with the first
-        for at, line in enumerate(self.lines(), 1):
-            if line is None:
-                found.append(f"line {at} cannot be read")
-                continue
-            sealed = line.pop("hash", "")
-            if hash or not dropped:
-                if line.get("number") != number + 1:
-                    found.append(f"line {at}: {line.get('number')} follows {number}")
-                elif chained_line(line, hash)[1] != sealed:
-                    found.append(f"line {at} was changed, or the one before it")
-            number, hash = line.get("number", 0), sealed
-        last, newest, _, _ = self._last()
-        if (number, hash) != (last, newest):
-            found.append(f"the last line should be number {last}, and it is {number}")
-        return found
-
-    def _last(self) -> tuple[int, str, int, bytes]:
-        row = self._state.db.execute("SELECT number, hash, place, line FROM audit").fetchone()
-        return row or (0, "", 0, b"")
-
-    def _open(self) -> BinaryIO:
-        return cast(BinaryIO, os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b", buffering=0))
-
-    def _put_aside(self) -> None:
-        for number in range(FILES, 0, -1):
-            older = self._aside(number - 1) if number > 1 else self.path
-            if older.exists():
-                os.replace(older, self._aside(number))
-
-    def _aside(self, number: int) -> Path:
-        return self.path.with_name(f"{self.path.stem}.{number}{self.path.suffix}")
-
-    def _files(self) -> list[Path]:
-        paths = [*(self._aside(number) for number in range(FILES, 0, -1)), self.path]
-        return [path for path in paths if path.exists()]
+        """What shows that lines were changed, added or removed; empty where the log is as it was written."""
+        problems: list[str] = []
+        db = self._state.db
+        (end,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'audit_lines'").fetchone() or (0,)
+        expected = max(1, end - self._most + 1)
+        before = "" if expected == 1 else None
+        for number, line, hash in db.execute("SELECT number, line, hash FROM audit_lines ORDER BY number"):
+            if number != expected:
+                problems.append(f"line {expected} is missing: {number} comes in its place")
+            elif before is not None and hash != chained(line, before):
+                problems.append(f"line {number} was changed, or the one before it")
+            expected, before = number + 1, hash
+        if expected != end + 1:
+            problems.append(f"the last line should be number {end}, and it is {expected - 1}")
+        return problems
 
 
-def chained_line(row: dict[str, Any], before: str) -> tuple[bytes, str]:
-    """The line with its hash at the end, and the hash."""
-    text = json.dumps(row, separators=(",", ":"))
-    hash = hashlib.sha256(f"{before}{text}".encode()).hexdigest()
-    return f'{text[:-1]},"hash":"{hash}"}}\n'.encode(), hash
+def chained(line: str, before: str) -> str:
+    """The hash of a line that follows a line with the hash `before`."""
+    return hashlib.sha256(f"{before}{line}".encode()).hexdigest()
 
 
 def _safe(value: object) -> str | float | None:
@@ -132,11 +88,3 @@ def _safe(value: object) -> str | float | None:
         return value
     text = redacted(str(value))
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
-
-
-def _read(text: bytes) -> dict[str, Any] | None:
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None

@@ -21,6 +21,7 @@ from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
 from ragways.service.conversations import Conversations
 from ragways.service.errors import Forbidden, NotFound, TooMany, Unauthorized
+from ragways.service.feedback import Feedback
 from ragways.service.jobs import Jobs
 from ragways.service.keys import LOCAL, Caller, Keys, Scope
 from ragways.service.ledger import Ledger
@@ -102,6 +103,7 @@ class Service:
     jobs: Jobs
     metrics: Metrics
     conversations: Conversations
+    feedback: Feedback
     telemetry: Telemetry | None = None
     failed: FailedKeys = field(default_factory=FailedKeys)
 

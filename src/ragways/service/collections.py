@@ -1,9 +1,8 @@
 """The collections of a server: an index each, the files it is made of, and what is known of it without opening it.
 
 A managed collection lives in a folder of its own below the server's data: `files` (what was uploaded), `index`,
-`incoming` (uploads under way), `questions`, `runs` and `feedback.jsonl`. An index that was given to the server by
-`--index` is only read: what belongs to it alone (questions, runs, feedback) is in a folder below `given`, and is found
-again when the same index is given again.
+`incoming` (uploads under way), `questions` and `runs`. An index that was given to the server by `--index` is only read:
+its questions and runs are in a folder below `given`, and are used again when the same index is given again.
 
 What a list of collections shows is in the server's own database, and brought up to date after each job.
 """
@@ -16,7 +15,7 @@ import re
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -89,11 +88,6 @@ class Collection:
     def runs(self) -> Path:
         """Evaluations, a folder each."""
         return self.folder / "runs"
-
-    @property
-    def feedback(self) -> Path:
-        """Verdicts on answers, as questions: a line of JSON each."""
-        return self.folder / "feedback.jsonl"
 
 
 class Collections:
@@ -248,6 +242,15 @@ class Collections:
             created=created, documents=documents, chunks=chunks, layers=tuple(layers.split()), generation=generation,
             folder=folder, wanted=tuple(wanted.split()), trouble=trouble,
         )  # fmt: skip
+
+
+def files_below(folder: Path, skip: Sequence[str] = ()) -> Iterator[Path]:
+    """Every file below a folder but for these folders right in it; links are left out."""
+    for parent, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if Path(parent) != folder or name not in skip)
+        for path in (Path(parent) / name for name in sorted(names)):
+            if path.is_file() and not path.is_symlink():
+                yield path
 
 
 def _mark(file: Path) -> object:

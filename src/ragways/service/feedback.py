@@ -1,85 +1,60 @@
-"""The file of feedback on a collection: a line of JSON for each verdict. Lines are added and taken out by several
-processes, one at a time; a reader gets the file as it was when it was opened.
-"""
+"""Verdicts on answers, stored for each collection as questions that evaluations read: a line of JSON each."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from io import FileIO
-from pathlib import Path
 
-from ragways.service.errors import Conflict, Full
+from ragways.service.errors import Conflict
+from ragways.service.state import State
 
+FEEDBACK = "feedback"
+"""The name of this set of questions; no other set has it."""
 LARGEST = 64 << 20
-"""Bytes of the feedback on a collection."""
-BLOCK = 1 << 16
-"""Bytes that are read at once."""
-LONGEST_LINE = 1 << 20
-"""Bytes; a letter of a text takes at most six of them."""
+"""Characters of the feedback on a collection."""
+_AT_ONCE = 100
+_TABLE = """
+CREATE TABLE IF NOT EXISTS feedback (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, collection TEXT NOT NULL, at TEXT NOT NULL, line TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS feedback_of_collection ON feedback (collection, number)
+"""
 
 
-@contextmanager
-def changing(path: Path) -> Iterator[None]:
-    """Keep all others from changing the file, in this process or another: its folder is locked, since it may be
-    replaced itself.
-    """
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
+class Feedback:
+    """The feedback on all collections of a server; `collection` is the id of one."""
 
+    def __init__(self, state: State) -> None:
+        self._state = state
+        state.tables(_TABLE)
 
-def blocks(path: Path) -> Iterator[bytes]:
-    """The file piece by piece, as it was at the beginning: what is added meanwhile is left out, so lines are whole."""
-    try:
-        with changing(path):
-            file = path.open("rb")
-            left = os.fstat(file.fileno()).st_size
-    except FileNotFoundError:
-        return
-    with file:
-        while left and (block := file.read(min(BLOCK, left))):
-            left -= len(block)
-            yield block
+    def add(self, collection: str, at: str, line: str) -> None:
+        """Store a line; `at` is the time."""
+        with self._state.transaction() as db:
+            query = "SELECT coalesce(sum(length(line)), 0) FROM feedback WHERE collection = ?"
+            if db.execute(query, (collection,)).fetchone()[0] + len(line) > LARGEST:
+                raise Conflict("there is no room for more feedback", "fetch it, then delete the set feedback")
+            db.execute("INSERT INTO feedback (collection, at, line) VALUES (?, ?, ?)", (collection, at, line))
 
+    def summary(self, collection: str) -> tuple[int, str]:
+        """How many lines there are, and the time of the last."""
+        query = "SELECT count(*), coalesce(max(at), '') FROM feedback WHERE collection = ?"
+        count, at = self._state.db.execute(query, (collection,)).fetchone()
+        return count, at
 
-def append(path: Path, line: bytes) -> None:
-    """Add a whole line, or nothing; it is on the disk when this returns."""
-    with changing(path), path.open("a+b", buffering=0) as file:
-        size = _whole_lines(file)
-        if size + len(line) > LARGEST:
-            raise Conflict("there is no room for more feedback", "fetch it, then delete the set feedback")
-        if file.write(line) < len(line):
-            file.truncate(size)
-            raise Full("there is no room on the disk", "tell whoever runs the server")
-        os.fsync(file.fileno())
+    def lines(self, collection: str) -> Iterator[str]:
+        """The lines there are now, oldest first, read a few at a time; what is added meanwhile is left out."""
+        query = "SELECT number, line FROM feedback WHERE collection = ? AND number BETWEEN ? AND ? ORDER BY number"
+        (last,) = self._state.db.execute("SELECT coalesce(max(number), 0) FROM feedback").fetchone()
+        at = 1
+        while rows := self._state.db.execute(f"{query} LIMIT {_AT_ONCE}", (collection, at, last)).fetchall():
+            for number, line in rows:
+                yield f"{line}\n"
+                at = number + 1
 
-
-def take_out(path: Path, unwanted: Callable[[bytes], bool]) -> int:
-    """Write the file anew without these lines, where there are any; how many there were."""
-    with changing(path):
-        lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
-        left = [line for line in lines if not unwanted(line)]
-        if len(left) < len(lines):
-            draft = path.with_name(f"{path.name}.draft")
-            with draft.open("wb") as file:
-                file.writelines(left)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-    return len(lines) - len(left)
-
-
-def _whole_lines(file: FileIO) -> int:
-    """The size of a file without half a line at its end, which a power cut may have left: that is taken off."""
-    size = os.fstat(file.fileno()).st_size
-    tail = os.pread(file.fileno(), LONGEST_LINE, max(0, size - LONGEST_LINE))
-    if tail and not tail.endswith(b"\n"):
-        size -= len(tail) - (tail.rfind(b"\n") + 1)
-        file.truncate(size)
-    return size
+    def remove(self, collection: str, unwanted: Callable[[str], bool] = lambda _: True) -> int:
+        """Delete the lines that are unwanted, all unless it is given; returns how many there were."""
+        with self._state.transaction() as db:
+            rows = db.execute("SELECT number, line FROM feedback WHERE collection = ?", (collection,)).fetchall()
+            gone = [(number,) for number, line in rows if unwanted(line)]
+            db.executemany("DELETE FROM feedback WHERE number = ?", gone)
+        return len(gone)

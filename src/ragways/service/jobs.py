@@ -30,7 +30,7 @@ from ragways.service.keys import Caller, Keys
 from ragways.service.ledger import Held, Ledger
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
-from ragways.service.work.child import ChildLost, ChildProcess, PendingCall
+from ragways.service.work.child import JOB, ChildLost, ChildProcess, PendingCall
 
 JobKind = Literal["index", "plan", "questions", "evaluate"]
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -356,8 +356,8 @@ class Jobs:
             **{"index": str(collection.index), "folder": str(collection.folder), "state": str(self.state.path)},
             "files": None if collection.files is None else str(collection.files),
         }
-        message = {"operation": "job", "arguments": arguments, "tenant": job.tenant, "budget": held.usd}
-        child = running.child = await ChildProcess.start(self.config.settings, "job")
+        message = {"operation": JOB, "arguments": arguments, "tenant": job.tenant, "budget": held.usd}
+        child = running.child = await ChildProcess.start(self.config.settings, JOB)
         try:
             await child.started.wait()
             if running.wanted is None and child.alive:

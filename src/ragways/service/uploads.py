@@ -2,7 +2,7 @@
 
 A body is written to a file of its own in `incoming`, hashed, brought to the disk and only then renamed to its place. So
 a server that is killed leaves no half file, and what it leaves in `incoming` is cleared when the next one starts.
-Folders are opened one by one without following links, so no name and no link leads out of the collection's folder.
+No name and no link leads out of the collection's folder.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import secrets
 import sqlite3
 import threading
 import unicodedata
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from ragways.core.errors import RagwaysError
 from ragways.core.text import is_utf8
-from ragways.service.collections import Collection
+from ragways.index.views import sync
+from ragways.service.collections import Collection, files_below
 from ragways.service.config import Limits
 from ragways.service.errors import BadRequest, Conflict, Full, NotFound, ServiceError, TooLarge
 from ragways.service.state import State
@@ -45,7 +46,6 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "pyvenv.cfg", "index.sqlite", "ragways.toml"})
 """What an index run passes over, or takes for a mark of something that is no document."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TABLE = """
 CREATE TABLE IF NOT EXISTS files (
     collection TEXT NOT NULL, path TEXT NOT NULL, folded TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL,
@@ -97,30 +97,23 @@ def _wrong(path: str, parts: Sequence[str]) -> str:
     return ""
 
 
-@contextmanager
-def _opened(files: Path, parts: Sequence[str], *, make: bool = False) -> Iterator[int]:
-    """A folder below `files`, part by part; none of them may be a link."""
-    folder = os.open(files, _FOLDER)
-    try:
-        for part in parts:
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(part, 0o700, dir_fd=folder)
-            deeper = os.open(part, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = deeper
-        yield folder
-    finally:
-        os.close(folder)
+def _inside(files: Path, name: str) -> Path:
+    """The place of a file below a collection's folder. A link on the way to it, which only the operator of the server
+    can have made, is not followed.
+    """
+    path = files / name
+    if path.parent.resolve() != files.resolve().joinpath(*name.split("/")[:-1]):
+        raise OSError(errno.ELOOP, "a folder of uploads is a link")
+    return path
 
 
-class _Draft:
+class UploadDraft:
     """An upload under way. Blocks are written by threads, and one may still be at it when the request has ended."""
 
     def __init__(self, incoming: Path) -> None:
         incoming.mkdir(mode=0o700, exist_ok=True)
         self._path = incoming / secrets.token_hex(8)
-        self._file = self._path.open("xb", buffering=0)
+        self._file = self._path.open("xb")
         self._lock = threading.Lock()
         self._hash = hashlib.sha256()
         self.size = 0
@@ -128,25 +121,25 @@ class _Draft:
     def write(self, block: bytes) -> None:
         with self._lock:
             if not self._file.closed:
-                view = memoryview(block)
-                while view:
-                    view = view[self._file.write(view) :]
+                self._file.write(block)
                 self._hash.update(block)
                 self.size += len(block)
 
     def finish(self) -> str:
-        """Have the disk hold it; returns its checksum."""
+        """Bring it to the disk; returns its checksum."""
         with self._lock:
+            self._file.flush()
             os.fsync(self._file.fileno())
             return self._hash.hexdigest()
 
     def place(self, files: Path, name: str) -> int:
-        """Give it its name, at one stroke; returns the time of its last change."""
-        *parents, last = name.split("/")
-        with self._lock, _opened(files, parents, make=True) as folder:
+        """Give it its name, in one step; returns the time of its last change."""
+        with self._lock:
+            target = _inside(files, name)
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             modified = os.fstat(self._file.fileno()).st_mtime_ns
-            os.rename(self._path, last, dst_dir_fd=folder)
-            os.fsync(folder)
+            os.replace(self._path, target)
+            sync(target.parent)
             return modified
 
     def discard(self) -> None:
@@ -176,7 +169,7 @@ class Uploads:
             raise _meaning(error) from error
 
     async def _put(self, collection: Collection, files: Path, name: str, blocks: AsyncIterator[bytes]) -> UploadedFile:
-        draft = await asyncio.to_thread(_Draft, collection.incoming)
+        draft = await asyncio.to_thread(UploadDraft, collection.incoming)
         try:
             async for block in _gathered(blocks):
                 if draft.size + len(block) > self._limits.upload:
@@ -190,7 +183,7 @@ class Uploads:
         await asyncio.shield(self._place(collection, files, name, draft, digest))
         return self.find(collection, name)
 
-    async def _place(self, collection: Collection, files: Path, name: str, draft: _Draft, digest: str) -> None:
+    async def _place(self, collection: Collection, files: Path, name: str, draft: UploadDraft, digest: str) -> None:
         """Have the folder and the table hold a file that is whole: both, or neither."""
         try:
             async with self._turn:
@@ -223,10 +216,8 @@ class Uploads:
     async def opened(self, collection: Collection, path: str) -> int:
         """A descriptor of a file, to be read and closed."""
         files, name = _files(collection), self.find(collection, path).path
-        *parents, last = name.split("/")
         try:
-            with _opened(files, parents) as folder:
-                return os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            return os.open(_inside(files, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             raise NotFound("file") from None
 
@@ -238,7 +229,7 @@ class Uploads:
     async def _remove(self, collection: Collection, files: Path, name: str) -> None:
         """Remove a file from the folder and from the table; this is not cancelled between the two."""
         async with self._turn:
-            await asyncio.to_thread(_unlink, files, name)
+            await asyncio.to_thread(remove_file, files, name)
             self._state.db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (collection.id, name))
 
     async def indexed(self, collection: Collection, failures: Mapping[str, str]) -> None:
@@ -298,13 +289,16 @@ class Uploads:
         db, id = self._state.db, collection.id
         rows = db.execute("SELECT path, size, modified FROM files WHERE collection = ?", (id,)).fetchall()
         known = {path: (size, modified) for path, size, modified in rows}
-        there = _there(collection.files)
-        for path in known.keys() - there.keys():
-            db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (id, path))
-        for path, (size, modified) in there.items():
-            if known.get(path) != (size, modified):
+        there = dict[str, tuple[int, int]]()
+        for path in files_below(collection.files):
+            if is_utf8(name := path.relative_to(collection.files).as_posix()):
+                there[name] = path.stat().st_size, path.stat().st_mtime_ns
+        for name in known.keys() - there.keys():
+            db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (id, name))
+        for name, (size, modified) in there.items():
+            if known.get(name) != (size, modified):
                 with suppress(sqlite3.IntegrityError):  # differs from another only by large and small letters
-                    self._store_row(collection, path, size, _digest(collection.files / path), modified)
+                    self._store_row(collection, name, size, _digest(collection.files / name), modified)
 
     def _store_row(self, collection: Collection, name: str, size: int, digest: str, modified: int) -> None:
         self._state.db.execute(
@@ -323,7 +317,7 @@ def _files(collection: Collection) -> Path:
 
 def _meaning(error: OSError) -> ServiceError | OSError:
     """What went wrong on the disk, as a client may know it."""
-    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY):
+    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EEXIST):
         return Conflict("a file and a folder would have one name", "choose another name")
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Full("there is no room on the server's disk", "tell whoever runs the server", retry_after=60)
@@ -344,34 +338,20 @@ async def _gathered(blocks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield bytes(waiting)
 
 
-def _there(files: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of every file below a folder, by name; links are none, nor names that are not UTF-8."""
-    found = {}
-    for folder, _, names in os.walk(files, followlinks=False):
-        for name in names:
-            stat = os.lstat(os.path.join(folder, name))
-            if os.path.isfile(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)):
-                key = os.path.relpath(os.path.join(folder, name), files).replace(os.sep, "/")
-                if is_utf8(key):
-                    found[key] = (stat.st_size, stat.st_mtime_ns)
-    return found
-
-
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _unlink(files: Path, name: str) -> None:
+def remove_file(files: Path, name: str) -> None:
     """Remove a file, and the folders that are empty without it."""
-    *parents, last = name.split("/")
+    path = _inside(files, name)
     with suppress(FileNotFoundError, NotADirectoryError):
-        with _opened(files, parents) as folder:
-            os.unlink(last, dir_fd=folder)
-            os.fsync(folder)
-        for depth in range(len(parents), 0, -1):
-            with suppress(OSError), _opened(files, parents[: depth - 1]) as folder:
-                os.rmdir(parents[depth - 1], dir_fd=folder)
+        path.unlink()
+        sync(path.parent)
+    with suppress(OSError):  # one that is not empty ends it
+        for folder in path.parents[: name.count("/")]:
+            folder.rmdir()
 
 
 def _sources(index: Path, prefix: str) -> dict[str, int]:

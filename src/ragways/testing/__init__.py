@@ -17,9 +17,10 @@ from ragways.testing.contracts import (
 from ragways.testing.embedder import HashingEmbedder
 from ragways.testing.replies import Fault
 from ragways.testing.scripted import ScriptedModel, ScriptExhausted, ScriptUnfinished
-from ragways.testing.server import LoopbackServer
+from ragways.testing.server import Demands, LoopbackServer
 
 __all__ = [
+    "Demands",
     "Fault",
     "HashingEmbedder",
     "LoopbackServer",

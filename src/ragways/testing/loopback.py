@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     server = LoopbackServer(
         lambda body: default_reply(body, asked.size),
-        faults=asked.fault, key=asked.key, dimension=asked.dimension, port=asked.port, memory=0,
+        faults=asked.fault, key=asked.key, dimension=asked.dimension, port=asked.port,
     )  # fmt: skip
     with server, contextlib.suppress(KeyboardInterrupt):
         sys.stdout.write(f"{server.base_url}\n")

@@ -16,7 +16,7 @@ import json
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlsplit
@@ -26,15 +26,35 @@ from ragways.testing.replies import PART, Fault, HttpRequest, HttpResponse, Rout
 
 T = TypeVar("T")
 LONGEST_REQUEST = 64 << 20
+MOST_STORED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class SeenRequest:
-    """A request as it came in; the key it brought is not kept."""
+    """A request as it came in; the key that it brought is not stored."""
 
     path: str
     body: Mapping[str, object]
     authorized: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What every request must bring, or it is answered 401: a key in the header `auth` (as a bearer token in the header
+    `authorization`), other headers, and parameters of the query.
+    """
+
+    key: str | None = None
+    auth: str = "authorization"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    def are_met(self, request: HttpRequest) -> bool:
+        """Whether a request brings all of it."""
+        key = f"Bearer {self.key}" if self.auth == "authorization" else self.key
+        wanted = {**({self.auth: key} if self.key is not None else {}), **self.headers}
+        given = dict(parse_qsl(urlsplit(request.path).query))
+        return wanted.items() <= dict(request.headers).items() and self.query.items() <= given.items()
 
 
 class LoopbackServer:
@@ -43,9 +63,9 @@ class LoopbackServer:
     `reply` makes the text of a message from the request's body, or a `message` object, or a whole response with
     `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400,
     and without `tools` to tools as well. A tool that must be called is called with the text of the reply, if that is
-    JSON. Who does not bring the `key` in the header `auth`, or other `headers` and parameters of the `query` that are
-    demanded, is answered 401. Without `streams` it ignores that a stream is asked for, as some endpoints do.
-    `before_event` is awaited with each event of a stream before that is sent: it can hold a reply back.
+    JSON. `key` is a key, or more that requests must bring (`Demands`). Without `streams` it ignores that a stream is
+    wanted, as some endpoints do. `before_event` is awaited with each event of a stream before that is sent: it can hold
+    a reply back. `requests` are the first 10,000.
     """
 
     def __init__(
@@ -53,28 +73,20 @@ class LoopbackServer:
         reply: Callable[[Mapping[str, object]], object] = default_reply,
         *,
         faults: Sequence[Fault] = (),
-        key: str | None = None,
-        auth: str = "authorization",
-        headers: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
+        key: str | Demands | None = None,
         forms: Sequence[str] = ("json_schema", "json_object"),
         refuses: Sequence[str] = (),
         streams: bool = True,
         tools: bool = True,
         dimension: int = 8,
         port: int = 0,
-        memory: int = 10_000,
         before_event: Callable[[bytes], Awaitable[None]] | None = None,
     ) -> None:
         self.faults = list(faults)
         self.requests: list[SeenRequest] = []
         self.count = 0
-        self._memory = memory
         self._before_event = before_event
-        self._key = key
-        self._auth = auth
-        self._headers = dict(headers or {})
-        self._query = dict(query or {})
+        self._demands = key if isinstance(key, Demands) else Demands(key)
         self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension, streams, tools)
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,6 +98,11 @@ class LoopbackServer:
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._open)
 
     def __enter__(self) -> LoopbackServer:
         ready = threading.Event()
@@ -171,18 +188,11 @@ class LoopbackServer:
                 await writer.wait_closed()
             self._open.discard(writer)
 
-    def _authorized(self, request: HttpRequest) -> bool:
-        """Whether it brings the key in the header for it, and the headers and parameters that are demanded."""
-        key = f"Bearer {self._key}" if self._auth == "authorization" else self._key
-        wanted = {**({self._auth: key} if self._key is not None else {}), **self._headers}
-        given = dict(parse_qsl(urlsplit(request.path).query))
-        return wanted.items() <= dict(request.headers).items() and self._query.items() <= given.items()
-
     async def _answer(self, request: HttpRequest) -> HttpResponse:
         self.count += 1
         number = self.count
-        authorized = self._authorized(request)
-        if len(self.requests) < self._memory:
+        authorized = self._demands.are_met(request)
+        if len(self.requests) < MOST_STORED:
             self.requests.append(SeenRequest(request.path, request.body, authorized))
         if not authorized:
             return HttpResponse.error(401, "this server wants a key")

@@ -103,5 +103,6 @@ async def _delete(access: Access) -> None:
     await asyncio.to_thread(service.collections.delete, gone)
     service.uploads.forget(gone)
     service.conversations.forget(gone.id)
+    service.feedback.remove(gone.id)
     await service.workers.forget(gone)
     access.note("collection.delete")

@@ -25,11 +25,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Question
 from ragways.retrieval.ask import LONGEST_QUESTION
-from ragways.service.api.jobs import FEEDBACK, SET_NAME
-from ragways.service.auth import Reading, Writing
+from ragways.service.api.jobs import SET_NAME
+from ragways.service.auth import Access, Reading, Writing
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, NotFound
-from ragways.service.feedback import append, blocks, changing
+from ragways.service.feedback import FEEDBACK
 
 router = APIRouter(tags=["evaluation"], responses=ERRORS)
 LONGEST_ANSWER = 20_000
@@ -103,14 +103,17 @@ def as_question(given: FeedbackRequest, id: str, by: str, at: str) -> Question:
 @router.get("/collections/{collection}/questions")
 async def sets(access: Reading) -> QuestionSets:
     """The sets of questions there are."""
-    return QuestionSets(sets=await asyncio.to_thread(_sets, access.collection))
+    sets = await asyncio.to_thread(_sets, access.collection)
+    count, at = access.service.feedback.summary(access.collection.id)
+    if count:
+        sets.append(QuestionSetInfo(name=FEEDBACK, questions=count, made=at, about=None))
+    return QuestionSets(sets=sets)
 
 
 def _sets(found: Collection) -> list[QuestionSetInfo]:
-    files = sorted(found.questions.glob("*.jsonl")) + ([found.feedback] if found.feedback.is_file() else [])
     return [
         QuestionSetInfo(name=file.stem, questions=_lines(file), made=_time(file), about=_json(_about(file)))
-        for file in files
+        for file in sorted(found.questions.glob("*.jsonl"))
     ]
 
 
@@ -120,19 +123,20 @@ def _sets(found: Collection) -> list[QuestionSetInfo]:
 )
 async def questions(access: Reading, name: SetName) -> Response:
     """A set of questions in the layout that `ragways eval run --questions` reads."""
-    file = access.collection.feedback if name == FEEDBACK else access.collection.questions / f"{name}.jsonl"
-    return await _file(file, "set of questions", "application/x-ndjson")
+    if name != FEEDBACK:
+        return await _file(access.collection.questions / f"{name}.jsonl", "set of questions", "application/x-ndjson")
+    if not access.service.feedback.summary(access.collection.id)[0]:
+        raise NotFound("set of questions")
+    return _feedback(access)
 
 
 @router.delete("/collections/{collection}/questions/{name}", status_code=204)
 async def delete_questions(access: Writing, name: SetName) -> Response:
     """Delete a set of questions; of `feedback`, all of it."""
-    file = access.collection.feedback if name == FEEDBACK else access.collection.questions / f"{name}.jsonl"
-    try:
-        with changing(file):
-            file.unlink()
-    except FileNotFoundError:
-        raise NotFound("set of questions") from None
+    file = access.collection.questions / f"{name}.jsonl"
+    if not (access.service.feedback.remove(access.collection.id) if name == FEEDBACK else file.is_file()):
+        raise NotFound("set of questions")
+    file.unlink(missing_ok=True)
     _about(file).unlink(missing_ok=True)
     access.note("questions.delete", name=name)
     return Response(status_code=204)
@@ -196,8 +200,9 @@ async def delete_run(access: Writing, id: RunId) -> Response:
 async def add(access: Reading, body: FeedbackRequest) -> Response:
     """Say whether an answer was good."""
     id = secrets.token_hex(8)
-    question = as_question(body, id, access.caller.key, datetime.now(UTC).isoformat(timespec="seconds"))
-    await asyncio.to_thread(append, access.collection.feedback, json.dumps(plain_row(question)).encode() + b"\n")
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    question = as_question(body, id, access.caller.key, at)
+    access.service.feedback.add(access.collection.id, at, json.dumps(plain_row(question)))
     access.note("feedback", verdict=body.verdict)
     return JSONResponse({"id": id}, 201)
 
@@ -208,7 +213,12 @@ async def add(access: Reading, body: FeedbackRequest) -> Response:
 )
 async def feedback(access: Reading) -> Response:
     """All feedback, as questions that `ragways eval run --questions` reads."""
-    return StreamingResponse(blocks(access.collection.feedback), media_type="application/x-ndjson")
+    return _feedback(access)
+
+
+def _feedback(access: Access) -> Response:
+    lines = access.service.feedback.lines(access.collection.id)
+    return StreamingResponse(lines, media_type="application/x-ndjson")
 
 
 async def _file(path: Path, what: str, kind: str) -> Response:

@@ -14,13 +14,12 @@ from ragways.service.api.events import COMMENT, QUIET, event_response, sse
 from ragways.service.auth import Reading, Service, Writing, caller, service_of
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, Conflict, NotFound
+from ragways.service.feedback import FEEDBACK
 from ragways.service.jobs import Job, JobKind, JobState
 from ragways.service.keys import Caller
 
 router = APIRouter(tags=["jobs"], responses=ERRORS)
 SET_NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
-FEEDBACK = "feedback"
-"""The set of questions that people's verdicts on answers make; no other set has this name."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Budget = Annotated[float | None, Field(ge=0, le=1000, description="USD that the job may spend")]
 Seed = Annotated[int, Field(ge=0, lt=2**31, description="of every draw")]
@@ -139,10 +138,10 @@ def _check_evaluation(service: Service, found: Collection, body: EvaluateJob) ->
         parse_variants(paradigm, service.config.settings.paradigms)
     for metric in body.metrics:
         find_metric(metric)
-    file = found.feedback if body.questions == FEEDBACK else found.questions / f"{body.questions}.jsonl"
-    if not file.is_file():
+    file = found.questions / f"{body.questions}.jsonl"
+    if not (service.feedback.summary(found.id)[0] if body.questions == FEEDBACK else file.is_file()):
         raise NotFound("set of questions", "make one with a job of kind questions")
-    if not file.stat().st_size:
+    if body.questions != FEEDBACK and not file.stat().st_size:
         raise Conflict(
             f"the set {body.questions} holds no question",
             "make one with a job of kind questions; of few documents or without a model there may be too little to ask",

@@ -5,6 +5,9 @@ Requests are answered by workers, from the collection that the key may see, on t
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -13,36 +16,58 @@ from starlette.routing import Route
 from ragways.core.errors import RagwaysError
 from ragways.service.auth import Access, Service, caller, collection
 from ragways.service.errors import BadRequest, NotFound, ServiceError, as_service, reply
-from ragways.service.work.mcp import Data, protocol_server
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import Receive, Scope, Send
 
+    from ragways.service.work.mcp import Data
+
 _ACCESS = "ragways.access"
 
 
 class ProtocolEndpoint:
-    """An ASGI application; `manager().run()` must be entered before the first request."""
+    """An ASGI application that answers as long as `running` lasts."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._manager: StreamableHTTPSessionManager | None = None
+        self._wanted = asyncio.Event()
+        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
 
     def routes(self) -> list[Route]:
         return [Route("/mcp", self), Route("/mcp/{collection}", self)]
 
-    def manager(self) -> StreamableHTTPSessionManager:
-        """A new one for each life of the server: it cannot be entered twice."""
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests. The package `mcp` takes a second to import, so it is loaded with the first of them."""
+        self._wanted, self._manager = asyncio.Event(), asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._run(self._manager))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self, manager: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        await self._wanted.wait()
+        try:
+            made = await asyncio.to_thread(self._make)
+        except Exception as error:
+            manager.set_exception(error)  # for the request that waits
+            return
+        async with made.run():
+            manager.set_result(made)
+            await asyncio.Event().wait()  # until it is cancelled
+
+    def _make(self) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from ragways.service.work.mcp import protocol_server
 
         server = protocol_server(self._answer, trusted=False)
         limit = self._service.config.limits.body
-        self._manager = StreamableHTTPSessionManager(
-            server, json_response=True, stateless=True, max_request_body_size=limit
-        )
-        return self._manager
+        return StreamableHTTPSessionManager(server, json_response=True, stateless=True, max_request_body_size=limit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -53,7 +78,9 @@ class ProtocolEndpoint:
         except (ServiceError, RagwaysError) as error:
             await reply(request, as_service(error))(scope, receive, send)
             return
-        await self._manager.handle_request(scope, receive, send)
+        self._wanted.set()
+        manager = await asyncio.shield(self._manager)
+        await manager.handle_request(scope, receive, send)
 
     async def _access(self, request: Request) -> Access:
         if name := request.path_params.get("collection"):

@@ -41,6 +41,11 @@ MOST_TEXTS = 512
 MOST_CHARACTERS = 200_000
 """Texts of one request to be embedded, and their characters together: what a worker can do within a request's time."""
 _SHOWN = ("citations", "evidence", "paradigm", "route", "abstained", "chance", "way", "note", "usage", "seconds")
+_USUAL: dict[str, tuple[Any, ...]] = {
+    "n": (None, 1), "tools": (None, []), "functions": (None, []), "logprobs": (None, False), "stop": (None, "", []),
+    "logit_bias": (None, {}), "modalities": (None, ["text"]),
+}  # fmt: skip
+"""Options that are accepted with these values alone."""
 _ANEW = "\n\n(The answer begins anew.)\n\n"
 
 
@@ -102,18 +107,10 @@ class ChatRequest(BaseModel):
 
     def check(self) -> None:
         """Raise for the first option that is not supported."""
-        given = {
-            "n": self.n not in (None, 1),
-            "tools": bool(self.tools),
-            "functions": bool(self.functions),
-            "logprobs": bool(self.logprobs),
-            "stop": bool(self.stop),
-            "logit_bias": bool(self.logit_bias),
-            "modalities": self.modalities not in (None, ["text"]),
-            "response_format": (self.response_format or {}).get("type", "text") != "text",
-        }
-        if wrong := next((name for name, is_set in given.items() if is_set), None):
+        if wrong := next((name for name, usual in _USUAL.items() if getattr(self, name) not in usual), None):
             raise UnsupportedParameter(f"{wrong} is not supported here", "leave it out", wrong)
+        if (self.response_format or {}).get("type", "text") != "text":
+            raise UnsupportedParameter("response_format is not supported here", "leave it out", "response_format")
         if any(message.role in ("tool", "function") for message in self.messages):
             raise UnsupportedParameter("messages of tools are not supported here", "send text alone", "messages")
 

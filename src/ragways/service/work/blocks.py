@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragways.core.markdown import Node, block_starts, plain_tree, tokens_of, tree
+from ragways.core.markdown import Node, plain_tree, tree
+from ragways.core.outgoing import finished
 
 _STEP = 16
 """A block is parsed again when it has grown by one part in so many."""
@@ -81,16 +82,10 @@ class GrowingBlocks:
             same += 1
         changed = [self._closed + same, nodes[same:]] if restart or same < max(len(nodes), len(before)) else None
         self._nodes, self._parsed = nodes, len(self._text)
-        if len(nodes) > 1:
-            self._close()
+        if len(nodes) > 1 and (end := finished(self._text)):  # what is before it is final
+            closed = len(tree(self._text[:end]))
+            self._text = self._text[end:]
+            self._closed += closed
+            self._nodes = nodes[closed:]
+            self._parsed = len(self._text)
         return changed
-
-    def _close(self) -> None:
-        """Set aside the blocks that are final."""
-        starts = block_starts(self._text, tokens_of(self._text))
-        if len(starts) < 2:
-            return
-        self._text = self._text[starts[-1] :]
-        self._closed += len(starts) - 1
-        self._nodes = self._nodes[len(starts) - 1 :]
-        self._parsed = len(self._text)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 OnEvent = Callable[[str, Any], None]
 Message = dict[str, Any]
+WORKER, JOB = "worker", "job"
+"""What a process is for, which is also how it is named to those who look at processes."""
 LONGEST = 64 << 20
 """Bytes of a message. An answer with all its evidence has some hundred thousand."""
 GRACE = 5.0

@@ -11,7 +11,6 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +19,10 @@ from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
 from ragways.index.erase import MOST_DOCUMENTS, LeavingDocument, RemovedDocuments
 from ragways.index.recipe import Erasure
 from ragways.index.views import clear_others, published
-from ragways.service import feedback
-from ragways.service.audit import FILE as AUDIT
 from ragways.service.audit import Audit
+from ragways.service.collections import files_below
 from ragways.service.conversations import Conversations
+from ragways.service.feedback import Feedback
 from ragways.service.jobs import TABLE
 from ragways.service.state import State
 from ragways.store.cache import FILE as WORK_CACHE
@@ -78,28 +77,25 @@ async def erase(
         removed = RemovedDocuments(store, before)
         present = {f"article:{number}" for (number,) in store.db.execute("SELECT number FROM documents")}
     present -= removed.ids
-    feedback.take_out(folder / "feedback.jsonl", lambda line: _rests(line, removed, present))
     for left in reversed(range(_TRIES)):
         clean = _clean(state, folder.name, removed, present) & _settle(index)
         if clean:
             break
         await asyncio.sleep(min(left, 1.0))
-    files = list(_searched(folder))
+    files = list(files_below(folder, skip=("files", "incoming")))  # all but uploads
     size = sum(removed.search(path, path.relative_to(folder).as_posix()) for path in files)
     report = replace(removed.report(), files=len(files), bytes=size, in_use=not clean)
     report = replace(report, words=of_index.words, words_left=of_index.words_left)
     with closing(State(state)) as opened:
         named = opened.db.execute("SELECT name FROM collections WHERE id = ?", (folder.name,)).fetchone()
         fields = {"documents": len(removed.by_number), "erased": report.erased}
-        Audit(opened, state.with_name(AUDIT)).note(None, "erase", collection=named and named[0], **fields)
+        Audit(opened).note(None, "erase", collection=named and named[0], **fields)
     (folder / UNERASED).unlink(missing_ok=True)
     return report
 
 
-def _rests(line: bytes, removed: RemovedDocuments, present: set[str]) -> bool:
-    """Whether a line of feedback quotes a removed document, or names one among its evidence."""
-    if removed.wanted.within(line):
-        return True
+def _rests(line: str, present: set[str]) -> bool:
+    """Whether a line of feedback names a document among its evidence that is not there any more."""
     try:
         evidence = [str(id) for id in json.loads(line)["provenance"]["evidence"]]
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -108,8 +104,8 @@ def _rests(line: bytes, removed: RemovedDocuments, present: set[str]) -> bool:
 
 
 def _clean(state: Path, collection: str, removed: RemovedDocuments, present: set[str]) -> bool:
-    """Delete turns and ended jobs that rest on removed documents or quote them, and have no byte of them left in the
-    database. False where it is in use.
+    """Delete turns, feedback and ended jobs that rest on removed documents or quote them, and write the database anew
+    without them. False where it is in use.
     """
 
     def quoted(text: str) -> bool:
@@ -118,6 +114,7 @@ def _clean(state: Path, collection: str, removed: RemovedDocuments, present: set
     try:
         with closing(State(state)) as opened:
             Conversations(opened).forget_documents(collection, present, quoted)
+            Feedback(opened).remove(collection, lambda line: quoted(line) or _rests(line, present))
             opened.tables(TABLE)
             with opened.transaction() as db:
                 rows = db.execute(
@@ -145,14 +142,3 @@ def _settle(index: Path) -> bool:
     except _IN_USE:
         return False
     return done
-
-
-def _searched(folder: Path) -> Iterator[Path]:
-    """Every file of a collection that is no upload."""
-    for parent, folders, names in os.walk(folder, followlinks=False):
-        if Path(parent) == folder:
-            folders[:] = [name for name in folders if name not in ("files", "incoming")]
-        for name in sorted(names):
-            path = Path(parent) / name
-            if path.is_file() and not path.is_symlink():
-                yield path

@@ -9,10 +9,11 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from ragways.core.errors import RagwaysError, UsageError
@@ -110,12 +111,18 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.score import nested
     from ragways.experiment import aevaluate
+    from ragways.service.feedback import FEEDBACK, Feedback
+    from ragways.service.state import State
 
     asked = work.arguments
-    source = work.folder / (
-        f"questions/{asked['questions']}.jsonl" if asked["questions"] != "feedback" else "feedback.jsonl"
-    )
-    questions = load_questions("plain", source)[: asked.get("limit")]
+    if asked["questions"] == FEEDBACK:
+        with closing(State(work.state)) as state, NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.writelines(Feedback(state).lines(work.folder.name))
+            file.flush()
+            questions = load_questions("plain", Path(file.name))
+    else:
+        questions = load_questions("plain", work.folder / "questions" / f"{asked['questions']}.jsonl")
+    questions = questions[: asked.get("limit")]
     folder = work.folder / "runs" / work.id
     folder.parent.mkdir(mode=0o700, exist_ok=True)
     metrics = {"metrics": asked["metrics"]} if asked.get("metrics") else {}

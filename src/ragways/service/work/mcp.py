@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Snapshot = Callable[[str | None], AbstractContextManager[Resources]]
 Data = dict[str, Any]
+Outcome = TypeVar("Outcome", bound=BaseModel)
 _PAGE = 100
 _URI = re.compile(r"ragways://article/([0-9]{1,18})", re.ASCII)
 _ABOUT = (
@@ -180,10 +181,13 @@ def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
         except (RagwaysError, ServiceError) as error:
             raise MCPError(types.INVALID_PARAMS, plain(error)[0]) from None
 
-    async def list_tools(
-        context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        return types.ListToolsResult.model_validate(await result(context, "tools/list", params))
+    def plainly(method: str, kind: type[Outcome]) -> Callable[..., Awaitable[Outcome]]:
+        """A handler that answers as the method does."""
+
+        async def handle(context: ServerRequestContext[Any], params: Any) -> Outcome:  # noqa: ANN401 - of each method
+            return kind.model_validate(await result(context, method, params))
+
+        return handle
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -196,11 +200,6 @@ def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
             found = tool_result(json.dumps({"error": message, "hint": cure}, ensure_ascii=False), True)
         return types.CallToolResult.model_validate(found)
 
-    async def list_resources(
-        context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        return types.ListResourcesResult.model_validate(await result(context, "resources/list", params))
-
     async def list_templates(
         _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
@@ -212,18 +211,13 @@ def protocol_server(answer: Answer, *, trusted: bool = True) -> Server[Any]:
         )
         return types.ListResourceTemplatesResult(resource_templates=[one])
 
-    async def read_resource(
-        context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        return types.ReadResourceResult.model_validate(await result(context, "resources/read", params))
-
     return Server(
         "ragways",
         version=__version__,
         instructions=_ABOUT,
-        on_list_tools=list_tools,
+        on_list_tools=plainly("tools/list", types.ListToolsResult),
         on_call_tool=call_tool,
-        on_list_resources=list_resources,
+        on_list_resources=plainly("resources/list", types.ListResourcesResult),
         on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
+        on_read_resource=plainly("resources/read", types.ReadResourceResult),
     )

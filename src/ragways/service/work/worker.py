@@ -15,8 +15,9 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragways.assemble import embedder_of
 from ragways.asynchronous import AsyncCorpus
@@ -27,17 +28,16 @@ from ragways.models.client import replies_of
 from ragways.models.embed import Embedder
 from ragways.service.errors import error_data
 from ragways.service.keys import MAIN
-from ragways.service.work.child import Message, packed, receive
-from ragways.service.work.mcp import answer_request
-from ragways.service.work.operations import OPERATIONS, Work
-from ragways.service.work.operations_graph import GRAPH_OPERATIONS
+from ragways.service.work.child import JOB, WORKER, Message, packed, receive
 from ragways.settings import Settings
+
+if TYPE_CHECKING:
+    from ragways.service.work.operations import Operation
 
 OPEN_AT_ONCE = 16
 """Indexes kept open; the one not used for longest is closed."""
 BEAT = 1.0
 _LOG = logging.getLogger("ragways.service.work.worker")
-_ALL = {**OPERATIONS, **GRAPH_OPERATIONS, "mcp": answer_request}
 
 
 class SharedEmbedder:
@@ -107,6 +107,16 @@ class OpenCorpora:
             await self._embedder.close()
 
 
+@cache
+def operations() -> dict[str, Operation]:
+    """What workers do, by name. It is imported by them alone: a job starts sooner without it."""
+    from ragways.service.work.mcp import answer_request
+    from ragways.service.work.operations import OPERATIONS
+    from ragways.service.work.operations_graph import GRAPH_OPERATIONS
+
+    return {**OPERATIONS, **GRAPH_OPERATIONS, "mcp": answer_request}
+
+
 class Worker:
     """Does the calls of one connection, side by side."""
 
@@ -151,14 +161,18 @@ class Worker:
         operation, arguments = str(message["operation"]), dict(message["arguments"])
         if operation == "forget":
             return await self._corpora.forget(message["folder"])
-        if operation == "job":
+        if operation == JOB:
             from ragways.service.work.job import run_job
 
             return await run_job(self._corpora.settings, arguments, emit)
+        from ragways.service.work.operations import Work
+
         for last in (False, True):
             async with self._corpora.corpus(message["folder"]) as corpus:
                 try:
-                    return await _ALL[operation](Work(corpus, arguments, emit, message["tenant"], message["budget"]))
+                    return await operations()[operation](
+                        Work(corpus, arguments, emit, message["tenant"], message["budget"])
+                    )
                 except StoreBusy:  # a removal took the snapshot away: once more, on the newest
                     if last:
                         raise
@@ -214,6 +228,8 @@ def _end_with_server(parent: int) -> None:
 def main() -> None:
     """Serve the connection that the server has given."""
     no_telemetry()
+    if sys.argv[2] == WORKER:
+        operations()
     threading.Thread(target=_end_with_server, args=(os.getppid(),), daemon=True).start()
     asyncio.run(serve(socket.socket(fileno=int(sys.argv[1]))))
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ragways.service.config import ServiceConfig
 from ragways.service.errors import Full, ServiceError
 from ragways.service.work import child as children
-from ragways.service.work.child import ChildLost, ChildProcess, Message, OnEvent, PendingCall
+from ragways.service.work.child import WORKER, ChildLost, ChildProcess, Message, OnEvent, PendingCall
 
 if TYPE_CHECKING:
     from ragways.service.collections import Collection
@@ -82,7 +82,7 @@ class WorkerPool:
         settings = self._config.settings
         if settings.embedder.threads is None:  # several workers share the cores
             settings = settings.model_copy(update={"embedder": settings.embedder.model_copy(update={"threads": 1})})
-        worker = await ChildProcess.start(settings, "worker")
+        worker = await ChildProcess.start(settings, WORKER)
         self._workers.append(worker)
         self._go_on(self._replace(worker))
 
