@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -59,10 +59,11 @@ def report(
     from ragways.evaluation.record import Run
     from ragways.evaluation.report import read_runs
     from ragways.evaluation.report import report as tables_of
+    from ragways.evaluation.routing.evaluate import routing_tables
     from ragways.pictures.report import report_page
     from ragways.pictures.shell import write_page
 
-    more, routed = _routing(runs) if routing else ([], None)
+    more, routed = routing_tables(runs) if routing else ([], None)
     read = read_runs([Run(folder) for folder in runs])
     tables = [*tables_of(read, baseline=baseline), *more]
     data = report_data(tables, read, routed) if html is not None or json else {}
@@ -86,12 +87,6 @@ def report(
         print_json(data)
     elif not files and csv is None:
         typer.echo(printable(as_markdown(tables)), nl=False)
-
-
-def _routing(runs: list[Path]) -> tuple[list[Table], dict[str, Any]]:
-    from ragways.evaluation.routing.tables import routing_tables
-
-    return routing_tables(runs)
 
 
 def gate(
