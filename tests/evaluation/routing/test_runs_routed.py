@@ -45,8 +45,13 @@ def reply(call) -> str:
     return f"It was {name}. [1]"
 
 
-def features_of(_: Path, text: str) -> dict[str, float]:
-    return {"question.words": float(len(text.split())), "question.digits": float(len(re.findall(r"\d", text)))}
+FEATURES = {
+    one.text: {
+        "question.words": float(len(one.text.split())),
+        "question.digits": float(len(re.findall(r"\d", one.text))),
+    }
+    for one in QUESTIONS
+}
 
 
 @pytest.fixture(scope="module")
@@ -76,22 +81,22 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_router_takes_the_arm_that_is_best_by_type(run: Path):
-    outcomes = gather([run], quality="accuracy", features_of=features_of)
+    outcomes = gather([run], quality="accuracy", features=FEATURES)
     assert outcomes.arms == ("words[k=1]", "words[k=3]")
     assert (outcomes.costs["tokens"][:, 1] > outcomes.costs["tokens"][:, 0]).all()
     router = fit(outcomes)
     assert router.guard.passed
     assert router.model == "scripted"
-    taken = {(question.type, router.decide(features_of(run, question.text)).arm) for question in QUESTIONS}
+    taken = {(question.type, router.decide(FEATURES[question.text]).arm) for question in QUESTIONS}
     assert taken == {("factual", "words[k=1]"), ("bridge", "words[k=3]")}
 
 
 def test_its_evaluation_nears_the_known_optimum(run: Path):
-    found = evaluate_router(gather([run], quality="accuracy", features_of=features_of))
+    found = evaluate_router(gather([run], quality="accuracy", features=FEATURES))
     known = np.array([[RIGHT[type, k] for k in (1, 3)] for type in ("factual", "bridge")])
     best = float(known.max(axis=1).mean())
     # 50 answers: the standard error of their share of right ones is 5 points.
-    assert found.policy(ROUTER).score.quality == pytest.approx(best, abs=0.1)
-    assert found.policy(ROUTER).score.low > 0
+    assert found.policies.cell("quality", policy=ROUTER, corpus="") == pytest.approx(best, abs=0.1)
+    assert found.policies.cell("low", policy=ROUTER, corpus="") > 0
     assert found.closed is not None
     assert found.closed > 0.5
