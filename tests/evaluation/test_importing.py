@@ -19,7 +19,6 @@ from ragways.apps.evaluation.questions import import_answers
 from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.importing import (
     ImportedAnswer,
-    ImportedPassage,
     ImportResult,
     add,
     check_name,
@@ -194,18 +193,18 @@ def test_a_wrong_file_is_an_error_that_helps(tmp_path: Path, content: str):
 
 def test_documents_are_ranked_once_and_quotes_by_piece():
     found = [
-        ImportedPassage("x", "Storm"),
-        ImportedPassage("y", "storm"),
-        ImportedPassage("z fell  in 1883!", "Harbour"),
-        ImportedPassage("Old_Pier", alone=True),
+        EvidenceItem(text="x", title="Storm"),
+        EvidenceItem(text="y", title="storm"),
+        EvidenceItem(text="z fell  in 1883!", title="Harbour"),
+        EvidenceItem(text="Old_Pier"),
     ]
     wanted = (Gold(title="Harbour"), Gold(quote="fell in 1883"), Gold(title="Old Pier"), Gold(title="Mole"))
     assert ranks(wanted, found) == (2, 3, 3, None)
     assert ranks((Gold(quote="fell in 1883", title="Storm"),), found) == (None,)
-    assert ranks((Gold(key="d7", title="Else"),), [ImportedPassage(id="a#d6"), ImportedPassage(id="a#d7")]) == (2,)
-    assert ranks((Gold(title="T", text="the whole passage"),), [ImportedPassage("… The whole passage, and more.")]) == (
-        1,
-    )
+    assert ranks((Gold(key="d7", title="Else"),), [EvidenceItem(id="a#d6"), EvidenceItem(id="a#d7")]) == (2,)
+    assert ranks(
+        (Gold(title="T", text="the whole passage"),), [EvidenceItem(text="… The whole passage, and more.")]
+    ) == (1,)
     assert ranks((Gold(title="T"),), []) == (None,)
 
 
@@ -213,7 +212,7 @@ def test_documents_are_ranked_once_and_quotes_by_piece():
 def test_a_rank_is_that_among_distinct_documents(titles: list[str], wanted: str):
     distinct = list(dict.fromkeys(titles))
     expected = distinct.index(wanted) + 1 if wanted in distinct else None
-    assert ranks((Gold(title=wanted),), [ImportedPassage("text", title) for title in titles]) == (expected,)
+    assert ranks((Gold(title=wanted),), [EvidenceItem(text="text", title=title) for title in titles]) == (expected,)
 
 
 # The run
