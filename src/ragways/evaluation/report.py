@@ -377,18 +377,14 @@ def _fronts(figures: Table, costs: Table, metric: Metric | None) -> Table:
 
 def _break_evens(runs: Sequence[ReportedRun], costs: Table, metric: Metric | None) -> Table:
     """After how many questions a layer has paid for itself, soonest first in each run."""
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for run in runs:
         built = run.run.info.construction
-        own = [row for row in costs.to_plain() if row["paradigm"] in run.paradigms.values()]
-        paid = any(row["tokens"] or row["index_tokens"] for row in own)
+        own = replace(costs, rows=tuple(row for row in costs.rows if row[0] in run.paradigms.values()))
+        paid = any(tokens or index for tokens, index in own.only("tokens", "index_tokens").rows)
         if metric is not None and built and paid and len(own) > 1:
             compared = compare_records(run.records, metric)
-            rows += [
-                (run.name, one.paradigm, one.against, ", ".join(one.layers), one.construction, one.saved, one.questions,
-                 one.words)
-                for one in break_evens(costs, compared.rows, built)
-            ]  # fmt: skip
+            rows += [{"run": run.name, **row} for row in break_evens(own, compared.rows, built)]
     heads: list[str | Column] = [
         "run", "paradigm", "against", "layers", Column("to build", amount, key="construction"),
         Column("saved each", amount, key="saved"), Column("questions", ",d"), Column("in words", key="words"),
