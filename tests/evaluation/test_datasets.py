@@ -19,7 +19,7 @@ from ragways.core.types import content_hash
 from ragways.corpus.load import load
 from ragways.corpus.source import SourceFile
 from ragways.evaluation.datasets import DATASETS, KNOWN, find_data, load_questions, write_corpus
-from ragways.evaluation.datasets.reading import answers, read_json, words
+from ragways.evaluation.datasets.reading import answers, read_json
 from ragways.evaluation.question import Gold
 
 SQUALITY: dict[str, object] = {
@@ -149,11 +149,6 @@ def test_every_layout_is_read(tmp_path: Path, name: str, suffix: str):
     assert all(question.text for question in questions)
 
 
-def test_a_table_is_read_as_rows(tmp_path: Path):
-    questions = load_questions("windows", put(tmp_path / "50qa.csv.gz", ROWS["windows"]))
-    assert [(one.id, one.answers, one.type, one.gold) for one in questions] == READ["windows"]
-
-
 @pytest.mark.parametrize("table", ["id,question\nq1,Who?\n", 'id,question\nq1,"Who?\n'])
 def test_a_table_of_questions_leaves_the_longest_cell_of_other_tables_as_it_was(tmp_path: Path, table: str):
     file, before = tmp_path / "a.csv", csv.field_size_limit()
@@ -189,19 +184,6 @@ def test_a_value_of_the_wrong_kind_is_an_error_that_helps(tmp_path: Path, name: 
         load_questions(name, file)
 
 
-@pytest.mark.parametrize("name", list(DATASETS))
-def test_no_layout_takes_another_for_its_own_without_a_question_text(tmp_path: Path, name: str):
-    """Where a foreign file is read at all, what comes of it are questions: texts with ids of their own."""
-    for other in DATASETS:
-        file = put(tmp_path / f"{other}.json", ROWS[other])
-        try:
-            questions = load_questions(name, file)
-        except UsageError:
-            continue
-        assert all(question.text.strip() for question in questions)
-        assert len({question.id for question in questions}) == len(questions)
-
-
 def test_broken_packing_and_half_a_row_are_errors(tmp_path: Path):
     packed = gzip.compress(as_text(ROWS["plain"], ".json").encode())
     for name, content in (("a.json.gz", packed[:-9]), ("b.json.gz", b"no"), ("c.jsonl", b'{"question": "x"}\n{"que')):
@@ -228,11 +210,6 @@ def test_lines_of_json_may_be_called_json_and_hold_any_character(tmp_path: Path)
     broken.write_text('[{"id": 1,\n"question"')
     with pytest.raises(UsageError, match="not valid JSON"):
         read_json(broken)
-
-
-def test_an_unknown_format_names_a_near_one():
-    with pytest.raises(UsageError, match="quality"):
-        DATASETS.find("qualty")
 
 
 # Single layouts
@@ -313,14 +290,6 @@ def test_answers_are_never_empty_nor_twice(value: object):
     assert all(one.strip() for one in said)
     assert len(set(said)) == len(said)
     assert all(one.encode() for one in said)
-
-
-def test_a_value_of_another_kind_is_no_text():
-    assert [words(value) for value in (None, "x", True, 3, 2.5)] == ["", "x", "yes", "3", "2.5"]
-    others: list[object] = [{}, [], b"x"]
-    for value in others:
-        with pytest.raises(TypeError):
-            words(value)
 
 
 def test_a_data_set_is_found_by_its_name(tmp_path: Path):

@@ -11,7 +11,7 @@ from ragways.core.types import ABSTENTION
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import holds, plain_words
 from ragways.evaluation.questions.draft import AMBIGUOUS, PASSED, NothingToAsk
-from ragways.evaluation.questions.entries import KINDS, code_name, drafter
+from ragways.evaluation.questions.entries import KINDS, drafter
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.index.open import Index
 from tests.evaluation.questions.fakes import ModelByTask, indexed, made, resources
@@ -158,24 +158,9 @@ def test_code_alone_that_says_nothing_is_said_in_one_line(tmp_path: Path):
     index.close()
 
 
-@pytest.mark.parametrize("name", ["max_connections", "HttpRequest.path", "--reload", "read()", "WebSocketState"])
-def test_names_of_code(name: str):
-    assert code_name(name)
-
-
-@pytest.mark.parametrize("name", ["port", "name", "Default", "foo_bar", "MyModel", "VERSION", "-x", "two words", ""])
-def test_words_that_could_mean_anything_are_no_names(name: str):
-    assert not code_name(name)
-
-
 def test_hostile_lines_take_no_time_to_speak_of(tmp_path: Path):
     """Patterns are tried on any line: what nearly fits must not be tried in every way."""
     lines = ("Use " + "a b " * 3000, "A " * 3000 + "(AAA)", "x" * 30_000, "--a " + "<" * 9000, "a | " * 3000)
     index = indexed(tmp_path, {"a.md": "# Notes\n\n" + "\n\n".join(lines)}, frozenset({"vectors"}))
     assert made(index, kinds=KINDS, count=1).questions == ()
     index.close()
-
-
-def test_the_same_seed_gives_the_same_questions(manual: Index):
-    sets = [made(manual, kinds=["entry", "setting"], count=2, seed=seed).questions for seed in (3, 3, 4)]
-    assert sets[0] == sets[1] != sets[2]

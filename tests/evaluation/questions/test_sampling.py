@@ -26,7 +26,7 @@ from ragways.evaluation.questions.draws import (
     real,
     triplets,
 )
-from ragways.evaluation.questions.source import SHARES, QuestionSource, drawn_ways
+from ragways.evaluation.questions.source import QuestionSource
 from ragways.index.build import build, remove
 from ragways.index.open import Index
 from ragways.layers.graph.fold import Entries
@@ -144,17 +144,6 @@ def test_reading_on_takes_five_sentences_of_three_documents(source: QuestionSour
     assert whole > len(contexts) / 2
 
 
-def test_native_chunks_are_of_different_documents_or_in_a_row(source: QuestionSource):
-    for context in drawn_contexts(source, "native"):
-        documents = {one.document for one in context}
-        if len(documents) == 1:
-            order = [piece.id for piece in source.chunks_of(context[0].document)]
-            at = order.index(context[0].chunk)
-            assert [one.chunk for one in context] == order[at : at + len(context)]
-        else:
-            assert len(documents) == len(context)
-
-
 def test_documents_are_joined_by_names_that_both_hold(source: QuestionSource):
     walks = 0
     for seed in range(30):
@@ -170,10 +159,3 @@ def test_documents_are_joined_by_names_that_both_hold(source: QuestionSource):
             both = source.graph.entities(named[number] & named[number + 1])
             assert bridge in {entity.name for entity in both.values()}
     assert walks > 10
-
-
-def test_evolutions_are_drawn_by_weight():
-    first = [drawn_ways(Random(seed), SHARES)[0] for seed in range(2000)]
-    assert all(sorted(drawn_ways(Random(seed), SHARES)) == sorted(SHARES) for seed in range(5))
-    for way, weight in SHARES.items():
-        assert first.count(way) / 2000 == pytest.approx(weight, abs=0.05)

@@ -16,7 +16,7 @@ from ragways.evaluation.routing.oracle import oracle, prior_repeats, split_halve
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.routing.policies import baselines
 from ragways.evaluation.routing.tables import type_table
-from tests.evaluation.routing.simulated import ARMS, KNOWN, simulated
+from tests.evaluation.routing.simulated import ARMS, simulated
 
 
 @pytest.fixture(scope="module")
@@ -163,16 +163,6 @@ def test_the_corrected_oracle_finds_what_no_feature_tells():
     assert found.corrected < found.naive
     assert 0.75 < found.corrected < 0.91
     assert prior_repeats(drawn, values) == pytest.approx(0.2025 / 0.047, rel=0.3)
-
-
-def test_what_is_exact_and_what_was_asked_once_is_said():
-    outcomes, truth = simulated(0, questions=200)
-    exact = oracle(replace(outcomes, temperature=0.0), FitSettings(), truth)
-    assert exact.naive == exact.corrected
-    assert "exact for these outcomes" in exact.words
-    once = oracle(outcomes, FitSettings(), truth)
-    assert "--repeats 2" in once.words
-    assert KNOWN.max(axis=1).min() - 0.05 < once.corrected < once.naive
 
 
 def test_controls_do_not_know_what_an_arm_would_show():

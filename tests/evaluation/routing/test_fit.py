@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.routing.fit import drawn_means, fit, guard_of, lower_bound
-from ragways.evaluation.routing.learn import FitSettings, best_fixed, learn, utilities
+from ragways.evaluation.routing.learn import FitSettings, learn, utilities
 from ragways.evaluation.routing.outcomes import Outcomes
 from ragways.retrieval.routing.router import ABSTAIN, Router
 from tests.evaluation.routing.simulated import KNOWN, simulated
@@ -134,11 +134,6 @@ def test_arms_that_cut_the_look_cost_what_they_show_and_others_what_is_usual():
     }
 
 
-def test_the_best_fixed_arm_is_the_cheapest_of_equal_ones_and_never_abstains():
-    assert best_fixed(np.array([0.5, 0.7, 0.7]), np.array([1.0, 3.0, 2.0]), None) == 2
-    assert best_fixed(np.array([0.5, 0.9]), np.array([1.0, 0.0]), 1) == 0
-
-
 def test_the_guard_holds_choices_against_the_fixed_arm():
     outcomes, truth = simulated(6)
     settings = FitSettings()
@@ -197,16 +192,6 @@ def test_with_fewer_than_three_corpora_it_routes_on_these_alone():
     assert router.decide({**here, "corpus.size": here["corpus.size"] * 3, "corpus.links": 9.0}).far
 
 
-def test_a_certificate_is_made_where_it_is_asked_for():
-    outcomes, _ = with_abstaining(simulated(2)[0])
-    truth = np.clip(outcomes.quality * 0.7 + 0.15, 0, 1)
-    outcomes = replace(outcomes, chance=truth)
-    assert fit(outcomes, FitSettings(alpha=0.1)).stop.certified
-    refused = fit(replace(outcomes, chance=np.full(truth.shape, np.nan)), FitSettings(alpha=0.001)).stop
-    assert not refused.certified
-    assert refused.words.startswith("not certified")
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -245,16 +230,3 @@ def test_labels_by_construction_prove_nothing():
     assert router.guard.lower <= 0.01
     assert router.fixed != "community-global"
     assert [arm.least for arm in router.arms] == [0.0, 0.0, 0.0, 0.5]
-
-
-def test_reports_are_taken_only_where_they_are_likelier_right_than_wrong():
-    outcomes, _ = simulated(6, corpora=4)
-    made = tuple(kind == "summary" for kind in outcomes.types)
-    quality = outcomes.quality.copy()
-    quality[np.array(made)] = [[0.0], [0.0], [0.0], [1.0]]
-    quality[~np.array(made)] *= 0.2
-    learned = learn(replace(outcomes, quality=quality, constructed=made), FitSettings())
-    values = np.tile([0.1, 0.1, 0.1, 0.45], (len(outcomes), 1))
-    assert set(learned.choose(outcomes, values)) == {0}
-    values[:, 3] = 0.55
-    assert set(learned.choose(outcomes, values)) == {3}

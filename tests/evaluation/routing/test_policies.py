@@ -16,10 +16,7 @@ from ragways.evaluation.routing.policies import (
     even_mixture,
     nearest_neighbours,
     prompt_router,
-    random_at_cost,
-    tf_idf,
     type_router,
-    usual_arm,
 )
 from ragways.models.client import ModelClient
 from ragways.testing.scripted import ScriptedModel
@@ -42,12 +39,6 @@ def test_fixed_arms_and_the_best_of_them_on_what_was_learned():
     assert cheap(known, new).argmax(axis=1).tolist() == [0] * 5
 
 
-def test_the_usual_arm_is_the_one_nearest_the_default():
-    assert usual_arm(["naive", "fused[k=3]", "fused[k=8;tokens=500]", "fused[k=30]"]) == "fused[k=8;tokens=500]"
-    assert usual_arm(["fused[k=3]", "fused"]) == "fused"
-    assert usual_arm(["naive"]) is None
-
-
 @pytest.mark.parametrize("cost", [500.0, 1500.0, 2650.0, 5900.0])
 def test_a_random_mixture_costs_what_is_asked(cost: float):
     costs = np.array([400.0, 1200.0, 3000.0, 6000.0, 0.0])
@@ -56,26 +47,6 @@ def test_a_random_mixture_costs_what_is_asked(cost: float):
     assert shares.sum() == pytest.approx(1)
     assert shares[4] == 0
     assert (shares[:4] > 0).all()
-
-
-def test_a_mixture_at_the_mean_cost_is_even_and_one_out_of_reach_is_the_nearest():
-    costs = np.array([1.0, 2.0, 3.0])
-    assert np.allclose(even_mixture(costs, 2.0, None), 1 / 3)
-    assert even_mixture(costs, 0.1, None)[0] == pytest.approx(1)
-    assert even_mixture(np.full(3, np.nan), 5.0, 1).tolist() == [0.5, 0, 0.5]
-    outcomes, _ = simulated(0)
-    shares = random_at_cost(FitSettings(), 2000.0)(outcomes, outcomes)
-    assert (shares * outcomes.costs["tokens"]).sum(axis=1).mean() == pytest.approx(2000, rel=0.02)
-
-
-def test_words_as_vectors_by_hand():
-    known, new = tf_idf(["red fish", "red red bird", "blue bird"], ["red", "green"])
-    # `red` and `bird` stand in two texts each, the others in one and are not kept.
-    assert known.shape == (3, 2)
-    rare = np.log(4 / 3) + 1
-    second = np.array([1.0 * rare, (1 + np.log(2)) * rare])
-    assert np.allclose(known[1], second / np.linalg.norm(second))
-    assert new.tolist() == [[0, 1], [0, 0]]
 
 
 def test_the_type_router_learns_from_words_and_neighbours_from_features():

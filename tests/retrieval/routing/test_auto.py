@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from ragways.assemble import opened
 from ragways.core.errors import UsageError
 from ragways.core.stream import streaming
 from ragways.core.types import ABSTENTION
-from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
 from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, WISHED, WITHHELD, bundled, checked
 from ragways.retrieval.routing.features import FEATURES
@@ -87,13 +85,6 @@ def test_every_other_arm_is_the_paradigm_with_its_settings(route_by: RouteBy, de
     assert routed.answer == alone.answer
 
 
-def test_which_arm_is_taken_goes_by_the_question(route_by: RouteBy):
-    chosen = router(arm("fused[k=3]", 0.0, **{"question.words": -3.0}), arm("fused[k=30]", 0.0))
-    assert taken(route_by(chosen, "Who designed it?")) == "fused[k=3]"
-    long = "Who designed the lighthouse that stands on the rock off the coast of the county where the treaty was made?"
-    assert taken(route_by(chosen, long)) == "fused[k=30]"
-
-
 def test_it_abstains_where_the_router_says_so_and_shows_what_is_nearest(route_by: RouteBy, demo_settings: Settings):
     result = route_by(router(arm("fused[k=10]", 2.0), arm(ABSTAIN, 2.0), stop=Stop(look=0.5)))
     assert result.answer.abstained
@@ -146,24 +137,11 @@ def test_an_arm_whose_layer_is_not_there_is_not_taken(tmp_path: Path, demo_setti
     assert route.estimates[0].impossible == "the index has no communities"
 
 
-def test_the_answer_as_data_tells_the_whole_decision(route_by: RouteBy):
-    data = json.loads(json.dumps(result_data(route_by(router(arm("fused[k=3]", 2.0), arm("fused[k=30]", 0.0))))))
-    assert data["route"]["arm"] == "fused[k=3]"
-    assert {each["arm"] for each in data["route"]["estimates"]} == {"fused[k=3]", "fused[k=30]"}
-    assert data["route"]["reason"]
-
-
 def test_with_k_the_router_is_not_asked(route_by: RouteBy, demo_settings: Settings):
     result = route_by(router(arm("naive", 2.0), arm("fused[k=3]", 0.0)), QUESTION, k=4)
     assert result.answer == asked(demo_settings, "fused", k=4).answer
     assert result.route is not None
     assert (result.route.arm, result.route.reason) == ("fused[k=4]", WISHED)
-
-
-def test_other_paradigms_have_no_route(demo_settings: Settings):
-    result = asked(demo_settings, "naive")
-    assert result.route is None
-    assert result_data(result)["route"] is None
 
 
 @pytest.mark.parametrize(
@@ -231,24 +209,6 @@ def test_what_comes_with_ragways_knows_its_arms_and_features(by: str):
 )
 def test_a_question_about_the_whole_corpus_is_for_the_reports(demo_settings: Settings, question: str):
     assert taken(asked(demo_settings, "auto", question)) == "community-global"
-
-
-def test_without_a_graph_the_bundled_router_is_off_and_says_so(demo_settings: Settings):
-    async def run() -> Result:
-        async with opened(demo_settings) as use:
-            use.index.layers = frozenset({"vectors", "words"})
-            return await ask(use, QUESTION, "auto")
-
-    route, router = asyncio.run(run()).route, bundled("hybrid-words")
-    assert route is not None
-    assert router is not None
-    assert not router.guard.passed
-    assert route.arm == router.fixed
-    assert "routing is off" in route.reason
-
-
-def test_a_plain_question_is_not(demo_settings: Settings):
-    assert taken(asked(demo_settings, "auto")).startswith("fused[k=")
 
 
 def test_a_question_about_something_else_altogether_is_not_answered(demo_settings: Settings):

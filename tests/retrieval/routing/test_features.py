@@ -15,7 +15,6 @@ from ragways.assemble import opened
 from ragways.core.types import Found, Hit, Hits, Piece, Query
 from ragways.index.diagnosis import diagnose, save
 from ragways.index.open import Index
-from ragways.reading.question_type import question_type
 from ragways.retrieval.routing.features import (
     CUTS,
     FEATURES,
@@ -26,7 +25,7 @@ from ragways.retrieval.routing.features import (
 )
 from ragways.retrieval.routing.look import Look
 from ragways.settings import Settings
-from tests.retrieval.graph_corpus import HOPS, TEXTS, TWO, WHEN, indexed, resources
+from tests.retrieval.graph_corpus import HOPS, TEXTS, TWO, indexed, resources
 
 HOSTILE = {
     "long": "Who built the Ness Light " * 320,
@@ -136,17 +135,6 @@ def test_of_a_question_by_hand(index: Index):
     assert "question.unknown" not in question_features(use, "what is dear in winter?")
 
 
-def test_the_type_of_a_question_as_the_classifier_tells_it(index: Index):
-    use = resources(index)
-    for question in (HOPS, "What are the main themes of these documents?"):
-        found = question_features(use, question)
-        assert {f"question.type.{kind}": chance for kind, chance in question_type(question).items()}.items() <= (
-            found.items()
-        )
-    assert found["question.type.summary"] > 0.5
-    assert not any(name.startswith("question.type.") for name in question_features(use, HOSTILE["Chinese"]))
-
-
 def hit(n: int, score: float, *found: Found, document: str = "article:1", text: str = "") -> Hit:
     return Hit(Piece(f"{document}:s0:p{n}:c0", "chunk", text, document, "Title", 0, 9, 100), score, found)
 
@@ -248,8 +236,3 @@ def test_dates_of_documents(tmp_path: Path):
     ):
         assert question_features(use, question)["question.dates_known"] == share
     index.close()
-
-
-def test_asking_no_model(index: Index):
-    use = resources(index, [])  # a scripted model that fails when it is asked anything
-    check(asyncio.run(all_features(use, WHEN)))
