@@ -126,6 +126,16 @@ def test_the_same_question_with_two_answers_is_ambiguous(tmp_path: Path):
     index.close()
 
 
+def test_a_fact_in_two_documents_has_both_as_evidence(tmp_path: Path):
+    texts = {name: text.replace("30", "20") for name, text in TWICE.items()}
+    index = indexed(tmp_path, texts, frozenset({"vectors"}))
+    [found] = made(index, kinds=["setting"], count=3).questions
+    assert found.answers == ("20",)
+    assert sorted(gold.key for gold in found.gold) == ["corpus/one.md", "corpus/two.md"]
+    assert all("Default: 20" in gold.quote for gold in found.gold)
+    index.close()
+
+
 def test_kinds_of_documentation_are_made_where_there_is_some_and_no_model(demo: Index, manual: Index):
     assert not set(made(demo, count=1).counts) & (set(KINDS) - {"definition"})
     # By a model's side they are made when asked for, and the model has to answer them.

@@ -32,7 +32,7 @@ def keeps_promises(index: Index, found: GeneratedSet, kind: str, way: str) -> No
         assert all(answer.strip() for answer in question.answers)
         assert question.provenance["kind"] == kind
         assert question.provenance["way"] == way
-        assert question.provenance["seed"] == found.provenance.seed
+        assert question.provenance["seed"] == found.seed
         assert question.provenance["path"]
         if question.type == NULL:
             assert question.answers == (ABSTENTION,)
@@ -55,7 +55,7 @@ def test_without_a_model(demo: Index, kind: str):
     found = made(demo, kinds=[kind], count=4, seed=3)
     assert found.questions, found.counts
     keeps_promises(demo, found, kind, "rule")
-    assert found.provenance.model == ""
+    assert found.model == ""
 
 
 @pytest.mark.parametrize("kind", PROSE)
@@ -66,8 +66,8 @@ def test_with_a_model(demo: Index, kind: str):
     found = made(demo, model, kinds=[kind], count=1, seed=3)
     assert found.questions, found.counts
     keeps_promises(demo, found, kind, "model")
-    assert found.provenance.model == "by-task"
-    assert set(found.provenance.prompts.values()) <= {hash_of(name) for name in REPLIES}
+    assert found.model == "by-task"
+    assert set(found.prompts.values()) <= {hash_of(name) for name in REPLIES}
     assert all(FENCE_RULE in call.messages[0].content for call in model.calls)
 
 

@@ -189,7 +189,7 @@ def _show_generated(made: GeneratedSet, out: Path) -> None:
     screen.print(table)
     for note in (*made.notes, *([made.stopped] if made.stopped else [])):
         screen.print(printable(note), style="yellow", markup=False)
-    by = made.provenance.model or "templates, without a model"
+    by = made.model or "templates, without a model"
     count = counted(len(made.questions), "question")
     screen.print(f"{count} by {printable(by)} in {out}", markup=False, soft_wrap=True)
 

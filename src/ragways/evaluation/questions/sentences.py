@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 
@@ -113,40 +112,29 @@ def definition(sentence: str) -> tuple[str, str, str, str] | None:
     return match["term"], match["name"], match["verb"], match["what"]
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A sentence of a chunk that says what something is: `asked` is the question, `what` the answer."""
-
-    name: str
-    asked: str
-    what: str
-    chunk: str
-    sentence: str
-
-
 def described(source: QuestionSource, random: Random) -> QuestionDraft:
     """What an entity is, by a sentence that begins with it and says so."""
     known = source.once("definitions", lambda: _definitions(source))
     if not known:
         raise NothingToAsk
-    one = known[random.choice(list(known))]
-    support = (source.support_of(one.chunk, one.sentence),)
-    return QuestionDraft(one.asked, (one.what,), support, names=(one.name,), path=(fold(one.name),))
+    return known[random.choice(list(known))]
 
 
-def _definitions(source: QuestionSource) -> dict[str, Definition]:
-    """The first definition of each entity of the graph, and of what each document is about, by folded name."""
-    found: dict[str, Definition] = {}
+def _definitions(source: QuestionSource) -> dict[str, QuestionDraft]:
+    """A question on the first definition of each entity of the graph, and of what each document is about."""
+    found: dict[str, QuestionDraft] = {}
     for text in source.texts.values():
         for piece in text.chunks:
             for sentence in source.sentences(piece.id):
                 parts = definition(sentence)
                 if parts is None or fold(parts[1]) in found or no_name(parts[1]):
                     continue
-                name = _called(source, parts[1], text.id, sentence)
-                asked = _who_or_what(source, name, sentence, *parts) if name else ""
+                name, what = parts[1], parts[3]
+                called = _called(source, name, text.id, sentence)
+                asked = _who_or_what(source, called, sentence, *parts) if called else ""
                 if asked:
-                    found[fold(parts[1])] = Definition(parts[1], asked, parts[3], piece.id, sentence)
+                    support = (source.support(piece, sentence),)
+                    found[fold(name)] = QuestionDraft(asked, (what,), support, names=(name,), path=(fold(name),))
     return dict(sorted(found.items()))
 
 
