@@ -18,7 +18,7 @@ from ragways.core.errors import UsageError
 from ragways.core.types import content_hash
 from ragways.corpus.load import load
 from ragways.corpus.source import SourceFile
-from ragways.evaluation.datasets import DATASETS, KNOWN, find_data, load_questions, write_corpus
+from ragways.evaluation.datasets import DATASETS, find_data, load_questions, write_corpus
 from ragways.evaluation.datasets.reading import answers, read_json
 from ragways.evaluation.question import Gold
 
@@ -231,12 +231,6 @@ def test_monaco_is_also_one_object_and_finds_its_traces(tmp_path: Path):
     assert load_questions("monaco", file)[0].gold == ()
 
 
-def test_a_gold_label_that_no_option_has_is_an_error(tmp_path: Path):
-    wrong = {**QUALITY, "questions": [{"question": "Why?", "options": ["a"], "gold_label": 0}]}
-    with pytest.raises(UsageError, match="gold_label"):
-        load_questions("quality", put(tmp_path / "q.jsonl", [wrong]))
-
-
 # Corpora
 
 
@@ -308,9 +302,3 @@ def test_a_data_set_is_found_by_its_name(tmp_path: Path):
         found = find_data("musique", place)
         assert (found.format, found.questions.name) == ("hipporag", "questions.json.gz")
         assert found.corpus == tmp_path / "musique" / "corpus.json.gz"
-
-
-@pytest.mark.parametrize("name", list(KNOWN))
-def test_every_known_data_set_has_a_layout_that_is_read(name: str):
-    layout = DATASETS[KNOWN[name].format]
-    assert KNOWN[name].corpus or layout.corpus is not None or name == "monaco"

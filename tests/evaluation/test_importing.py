@@ -75,14 +75,6 @@ def test_words_speak_against_an_id_that_is_a_row_number(tmp_path: Path):
     assert to_records(read_answers(put(tmp_path / "a.json", longer)), numbered, "other").records[0].question == "0"
 
 
-def test_words_that_two_questions_share_need_an_id():
-    twice = [Question("a", "What is the plot?"), Question("b", "What is the plot?")]
-    lost = to_records([ImportedAnswer("", "What is the plot?", "x")], twice, "other")
-    assert not lost.records
-    assert len(lost.unmatched) == 1
-    assert to_records([ImportedAnswer("b", "What is the plot?", "x")], twice, "other").records[0].question == "b"
-
-
 @given(
     st.lists(
         st.tuples(
@@ -244,14 +236,6 @@ def test_the_same_again_adds_what_is_missing(tmp_path: Path):
     assert add(tmp_path, records, "one") == 0
 
 
-def test_others_failed_answers_stay(tmp_path: Path):
-    failed = replace(of("ours", "x")[0], error="no model")
-    Records(tmp_path).append(failed)
-    add(tmp_path, of("one", "a"), "one")
-    add(tmp_path, of("one", "b"), "one", replace=True)
-    assert [one.error for one in Records(tmp_path)] == ["no model", ""]
-
-
 def test_an_id_must_mean_the_same_question(tmp_path: Path):
     add(tmp_path, of("one", "a"), "one")
     other = [replace(record, text="Another?") for record in of("two", "a")]
@@ -263,12 +247,6 @@ def test_an_id_must_mean_the_same_question(tmp_path: Path):
 def test_a_name_that_misleads_is_refused(name: str):
     with pytest.raises(UsageError):
         check_name(name)
-
-
-def test_counts_name_everything():
-    done = to_records([ImportedAnswer("q1", "", "a"), ImportedAnswer("x", "", "b")], QUESTIONS, "other")
-    data = done.counts()
-    assert (data["answers"], data["matched"], data["unmatched"], data["unanswered"]) == (2, 1, ["x"], ["q2", "q3"])
 
 
 # The command

@@ -8,7 +8,6 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.metrics import find_metric
-from ragways.evaluation.questions.sentences import tells
 from ragways.evaluation.questions.source import SHARES, checked_shares, read_shares
 from ragways.evaluation.record import Record
 from ragways.index.open import Index
@@ -63,23 +62,6 @@ def test_a_model_sees_concepts_their_descriptions_and_the_whole_text(book: Index
     assert {text for call in written for text in shown(call)} <= set(BOOK.values())
     assert kind == "summary" or any(description in seen for _, _, _, description, _ in TRIPLES)
     assert "it shows them" not in seen
-
-
-@pytest.mark.parametrize(
-    ("sentence", "told"),
-    [
-        ("The Ness Light was built by Ada Holm in the spring.", True),
-        ("Ness Light (1801) still serves as a mark for ships.", True),
-        ("Ness Light was also one of the first to be sold to them.", False),
-        ("Ness Light keepers were paid in coal and candles by the Board.", False),
-        ("Ness Light Station was built by Ada Holm in the spring.", False),
-        ("Ada Holm built it, and Ness Light has stood ever since.", False),
-        ("Ness Light was where we met, as you may remember well.", False),
-        ("Ness Light, on the other hand, was never painted at all.", False),
-    ],
-)
-def test_a_sentence_tells_of_its_subject_alone(sentence: str, told: bool):
-    assert tells(sentence, "Ness Light") is told
 
 
 def test_nothing_is_asked_twice_in_other_words(demo: Index):

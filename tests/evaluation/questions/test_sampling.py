@@ -18,8 +18,6 @@ from ragways.evaluation.questions.draws import (
     DOCUMENTS,
     GROUPINGS,
     READ,
-    SENTENCES,
-    bridge_walk,
     connected,
     node,
     random_walk,
@@ -112,14 +110,6 @@ def test_a_context_within_a_document_repeats_no_sentence(source: QuestionSource)
         assert len({one.quote for one in context}) == len(context)
 
 
-def test_a_context_by_themes_changes_the_document_each_time(source: QuestionSource):
-    size = len(source.index.windows.sentences_of(0))
-    for context in drawn_contexts(source, "theme_based"):
-        runs = [document for document, _ in groupby(context, lambda one: one.document)]
-        assert len(set(runs)) == len(runs) >= 2
-        assert len(runs) <= SENTENCES // size + 1
-
-
 def test_reading_on_takes_five_sentences_of_three_documents(source: QuestionSource):
     contexts = drawn_contexts(source, "sequential_multi_hop")
     windows = source.index.windows
@@ -142,20 +132,3 @@ def test_reading_on_takes_five_sentences_of_three_documents(source: QuestionSour
             assert text in [" ".join(run) for run in runs]
         whole += len(read) == DOCUMENTS
     assert whole > len(contexts) / 2
-
-
-def test_documents_are_joined_by_names_that_both_hold(source: QuestionSource):
-    walks = 0
-    for seed in range(30):
-        try:
-            support, bridges = bridge_walk(source, Random(seed), 3)
-        except NothingToAsk:
-            continue
-        walks += 1
-        assert len({one.document for one in support}) == 3
-        assert len(set(bridges)) == 2
-        named = [{id for id, _ in source.graph.mentioned([one.chunk])} for one in support]
-        for number, bridge in enumerate(bridges):
-            both = source.graph.entities(named[number] & named[number + 1])
-            assert bridge in {entity.name for entity in both.values()}
-    assert walks > 10

@@ -20,7 +20,7 @@ from ragways.evaluation import answers
 from ragways.evaluation import report as report_module
 from ragways.evaluation.answers import cut
 from ragways.evaluation.judging import Judgement, Judgements
-from ragways.evaluation.record import AnswerUsage, Record, Records, Run, RunInfo, begin
+from ragways.evaluation.record import Record, Records, Run, RunInfo, begin
 from ragways.evaluation.report import read_runs, report, verdict
 from ragways.evaluation.score import nested, score, scored
 from ragways.evaluation.statistics.comparison import Comparison, Comparisons
@@ -257,19 +257,6 @@ def best(data: dict[str, Any]) -> list[str]:
 )
 def test_the_best_are_those_not_shown_to_differ(tmp_path: Path, right: dict[str, int], expected: list[str]):
     assert best(made_report([made_of(tmp_path / "run", right)])) == expected
-
-
-def test_against_a_baseline_only_what_was_compared_is_best(tmp_path: Path):
-    folder = made_of(tmp_path / "run", {"good": 38, "alike": 36, "bad": 5})
-    assert best(made_report([folder], baseline="bad")) == [], "the best two were not compared"
-    assert best(made_report([folder], baseline="good")) == ["good", "alike"]
-
-
-def test_cpu_is_the_first_cost_where_no_model_was_asked(tmp_path: Path, data: dict[str, Any]):
-    free = AnswerUsage(calls=0, input=0, output=0, usd=0.0)
-    folder = made_of(tmp_path / "run", {"one": 3, "two": 5}, 6, usage=free, seconds=0.5, cpu=0.2)
-    assert [row["kind"] for row in rows_of(made_report([folder]), "fronts")] == ["cpu", "seconds_p50"]
-    assert rows_of(data, "fronts")[0]["kind"] == "tokens"
 
 
 def test_one_table_has_one_renderer_of_each_kind(run: Path):

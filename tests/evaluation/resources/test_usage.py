@@ -105,11 +105,6 @@ def test_what_records_do_not_tell_is_none_and_not_zero():
     assert named["index_layers"] == "graph, vectors"
 
 
-def test_answers_made_side_by_side_share_the_sampled_seconds():
-    samples = [ResourceSample(0, "", 1.0, 5), ResourceSample(1, "kg", 4.0, 7)]
-    assert usage([record("a"), record("b")], samples=samples).cell("cpu", paradigm="kg") == 1.5
-
-
 def test_construction_counts_a_shared_layer_in_full_for_each():
     names = ("community-global", "basic-retrieval", "llm-only")
     rows = usage([record(paradigm=name) for name in names], built=BUILT).to_plain()

@@ -16,7 +16,6 @@ from ragways.core.types import Found, Hit, Hits, Piece, Query
 from ragways.index.diagnosis import diagnose, save
 from ragways.index.open import Index
 from ragways.retrieval.routing.features import (
-    CUTS,
     FEATURES,
     all_features,
     corpus_features,
@@ -168,39 +167,6 @@ def test_of_a_look_by_hand(index: Index):
     assert (found["look.names@3"], found["look.names@10"]) == (0.5, 1.0)
     assert [found["look.words@3"], found["look.words@10"]] == pytest.approx([3 / 5, 1.0])  # no `ness`, no `light`
     assert found["look.hops"] == 1.0  # Bertil Oakes rebuilt the Ness Light
-
-
-def test_only_scores_of_fused_are_chances(index: Index):
-    hits = Hits(Query(HOPS), (hit(1, 17.0, Found("words", 1, 17.0)), hit(2, 3.0, Found("words", 2, 3.0))))
-    found = look_features(Look(hits, "words"), HOPS, resources(index))
-    assert found["look.fused"] == 0.0
-    assert not {name for k in CUTS for name in (f"look.sum@{k}", f"look.left@{k}")} & found.keys()
-    assert "look.top" not in found
-    assert "look.entropy" in found
-
-
-def test_a_look_that_found_nothing(index: Index):
-    found = look_features(Look(Hits(Query("?")), "fused"), "?", resources(index))
-    check(found)
-    assert found["look.found"] == 0.0
-    assert "look.top" not in found
-    sure = look_features(Look(Hits(Query("?"), (hit(1, 1.0), hit(2, 1.0))), "fused"), "?", resources(index))
-    assert sure["look.left@3"] == 0.0
-    assert sure["look.top"] == 0.999
-
-
-@pytest.mark.parametrize(
-    ("question", "hops"),
-    [
-        ("Did Bertil Oakes rebuild the Ness Light?", 1.0),
-        ("Does Ada Holm know Bertil Oakes?", 2.0),  # both by the Ness Light
-        ("Is Ness Light like Ness Light?", 0.0),
-        ("Who is Ada Holm?", None),
-    ],
-)
-def test_hops(index: Index, question: str, hops: float | None):
-    look = Look(Hits(Query(question)), "fused")
-    assert look_features(look, question, resources(index)).get("look.hops") == hops
 
 
 def test_the_corpus_is_measured_once_and_taken_from_its_diagnosis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
