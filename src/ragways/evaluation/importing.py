@@ -142,8 +142,8 @@ def _passages(value: object) -> Iterator[EvidenceItem]:
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             score = item.get("score")
-            parts = {field: words(_first(item, names)) for field, names in _PASSAGE.items()}
-            yield EvidenceItem(**parts, score=None if score is None else _number(score))
+            text, title, id = (words(_first(item, names)) for names in _PASSAGE.values())
+            yield EvidenceItem(id, title=title, text=text, score=None if score is None else _number(score))
         elif item not in (None, ""):
             yield EvidenceItem(text=words(item))
 
@@ -251,7 +251,7 @@ def to_records(
     for question in questions:
         by_text[plain_words(question.text)].append(question)
     answered: dict[str, list[ImportedAnswer]] = defaultdict(list)
-    unmatched = []
+    unmatched: list[ImportedAnswer] = []
     for one in given:
         match = _question_of(one, by_id, by_text)
         (unmatched if match is None else answered[match.id]).append(one)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
+from ragways.core.table import Cell, Table
 from ragways.evaluation.routing.evaluate import PROMPTED, ROUTER, UNGUARDED, RouterEvaluation, evaluate_router
 from ragways.evaluation.routing.fit import crossed_choices
 from ragways.evaluation.routing.learn import FitSettings, utilities
@@ -26,16 +28,20 @@ def evaluated() -> RouterEvaluation:
     return evaluate_router(outcomes, FitSettings(trade=0.01), more={PROMPTED: always})
 
 
+def rows(table: Table, **where: Cell) -> list[dict[str, Any]]:
+    return table.where(**where).to_plain()
+
+
 def test_the_router_is_compared_with_every_policy(evaluated: RouterEvaluation):
-    policies = evaluated.policies.where(corpus="")
-    assert policies.column("policy") == [
+    policies = {row["policy"]: row for row in rows(evaluated.policies, corpus="")}
+    assert list(policies) == [
         ROUTER, UNGUARDED, PROMPTED, *evaluated.arms, "always fused", "best fixed arm", "type router (words)",
         "nearest neighbours", "random at the router's cost",
     ]  # fmt: skip
     assert "each of 4 corpora was left out in turn" in evaluated.words["how"]
     assert "let it route in 4 of 4 folds" in evaluated.words["guard"]
     assert evaluated.corpora == tuple(f"corpus {n}" for n in range(4))
-    router, chance = (policies.where(policy=name).to_plain()[0] for name in (ROUTER, "random at the router's cost"))
+    router, chance = policies[ROUTER], policies["random at the router's cost"]
     assert router["low"] > 0.05
     assert router["p"] < 0.05
     assert chance["cost"] == pytest.approx(router["cost"], rel=0.05)
@@ -47,7 +53,7 @@ def test_the_router_is_compared_with_every_policy(evaluated: RouterEvaluation):
 def test_figures_of_a_fixed_arm_are_plain_means(evaluated: RouterEvaluation):
     outcomes, _ = simulated(1, questions=240, corpora=4, repeats=2)
     arm, same, own, fixed, router = (
-        evaluated.policies.where(policy=name, corpus=corpus).to_plain()[0]
+        rows(evaluated.policies, policy=name, corpus=corpus)[0]
         for name, corpus in (("iterative", ""), (PROMPTED, ""), ("iterative", "corpus 1"), (evaluated.fixed, ""),
                              (ROUTER, ""))
     )  # fmt: skip
@@ -63,7 +69,7 @@ def test_figures_of_a_fixed_arm_are_plain_means(evaluated: RouterEvaluation):
 
 def test_types_show_which_arms_were_taken(evaluated: RouterEvaluation):
     assert set(evaluated.types.column("type")) == {"factual", "bridge", "comparison", "summary"}
-    [summary] = evaluated.types.where(type="summary").to_plain()
+    [summary] = rows(evaluated.types, type="summary")
     # All but those of the corpus out of range.
     assert summary["taken"].startswith("community-global 75%")
     assert summary["best_arm"] == "community-global"
@@ -75,8 +81,8 @@ def test_the_best_arm_of_a_type_is_the_one_that_a_fit_names():
     tied = np.array([type in ("factual", "bridge") for type in outcomes.types])
     outcomes = replace(outcomes, quality=np.where(tied[:, None, None], 1.0, outcomes.quality))
     found = evaluate_router(outcomes, FitSettings())
-    named = dict(type_table(outcomes, FitSettings(), found.fixed).only("type", "arm").rows)
-    assert dict(found.types.only("type", "best_arm").rows) == named
+    named = {row["type"]: row["arm"] for row in rows(type_table(outcomes, FitSettings(), found.fixed))}
+    assert {row["type"]: row["best_arm"] for row in rows(found.types)} == named
     assert named["factual"] == named["bridge"] == found.fixed != outcomes.arms[0], "of equal ones the best fixed arm"
 
 
@@ -90,7 +96,7 @@ def test_the_curve_runs_from_the_best_to_the_cheapest(evaluated: RouterEvaluatio
 
 def test_controls_gain_nothing(evaluated: RouterEvaluation):
     assert evaluated.controls.column("control") == ["shuffled outcomes", "random features"]
-    assert all(gain < 0.05 and low <= 0 for gain, low in evaluated.controls.only("gain", "low").rows)
+    assert all(row["gain"] < 0.05 and row["low"] <= 0 for row in rows(evaluated.controls))
     assert "nothing, as it must be" in evaluated.words["controls"]
 
 

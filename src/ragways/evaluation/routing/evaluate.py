@@ -313,7 +313,7 @@ def _controls(outcomes: Outcomes, settings: FitSettings, by: By) -> Table:
         constructed=tuple(outcomes.constructed[n] for n in order) if outcomes.constructed else (),
     )
     noise = replace(outcomes, features=chance.normal(size=outcomes.features.shape))
-    rows = [
+    rows: list[list[Cell]] = [
         [name, *_control(each, settings, by)]
         for name, each in (("shuffled outcomes", shuffled), ("random features", noise))
     ]
