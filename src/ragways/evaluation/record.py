@@ -286,8 +286,6 @@ class RunInfo:
         """The info of a folder; None where there is none that can be read."""
         try:
             data = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-            if "ways" in data:  # as versions before 0.2 called them
-                data["variants"] = data.pop("ways")
             return from_plain(cls, {**data, "id": data["id"]})
         except (OSError, ValueError, TypeError, KeyError):
             return None
