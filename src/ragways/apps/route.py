@@ -1,4 +1,4 @@
-"""`ragways route`: fit a router on runs, hold it against simpler ways to choose, and explain what it decides."""
+"""`ragways route`: fit a router on runs, compare it with simpler policies, and explain what it decides."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ragways.settings import Settings
 
 app = typer.Typer(
-    help="Fit what `auto` decides by, hold it against others, and explain it.",
+    help="Fit the router of `auto`, compare it with simpler policies, and explain its decisions.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -77,7 +77,7 @@ def explain(
     where: WhereOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show which way `auto` would answer a question and why. Nothing is answered, and no model is asked."""
+    """Show which way `auto` would answer a question and why. Nothing is answered, and no model is called."""
     from ragways.assemble import opened
     from ragways.retrieval.ask import check_question
     from ragways.retrieval.routing.explanation import explained
@@ -114,7 +114,7 @@ def fit(
 ) -> None:
     """Fit a router on runs of `eval run`, and say whether it is worth using.
 
-    Runs that were made before features were kept need their index: --index.
+    Runs without features need their index: --index.
     """
     from ragways.experiment import fit_settings
 
@@ -141,7 +141,7 @@ def evaluate(
     index: IndexOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Hold a router against every fixed arm, simpler routers and an oracle, on what it was not fitted on.
+    """Compare a router with every fixed arm, simpler routers and an oracle, on what it was not fitted on.
 
     Each corpus is left out in turn; of fewer than three corpora, each fifth of the questions.
     """
@@ -173,7 +173,7 @@ def evaluate(
 async def _model_choices(
     settings: Settings, outcomes: Outcomes, given: FitSettings, budget: float | None
 ) -> dict[str, Floats]:
-    """What the model that is set would choose."""
+    """The choices of the model that is set."""
     from ragways.assemble import client_of
     from ragways.core.trace import Budget, spending
     from ragways.evaluation.routing.evaluate import PROMPTED
@@ -189,7 +189,7 @@ async def _model_choices(
 
 
 def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None) -> None:
-    """Fit a router, write it, and say what came out."""
+    """Fit a router, write it, and show the result."""
     from ragways.evaluation.routing.fit import fit as fitted
     from ragways.index.export import replacing
 
@@ -202,7 +202,7 @@ def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json:
 
 
 def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: Settings | None = None) -> Outcomes:
-    """What every arm gave on every question of these runs; `settings` name the index of runs without features."""
+    """The outcomes of these runs; `settings` name the index of runs without features."""
     from ragways.evaluation.routing.outcomes import gather
     from ragways.evaluation.routing.tuning import usual_quality
 
@@ -250,7 +250,7 @@ async def _features(runs: Sequence[Path], settings: Settings) -> Features:
 def _show_fit(
     outcomes: Outcomes, router: Router, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None
 ) -> None:
-    """What a fit came to: arms, winners by type of question, whether routing is worth it, what is certified."""
+    """The result of a fit: arms, the best by type of question, whether routing is worth it, what is certified."""
     from ragways.evaluation.routing.tables import arm_table, type_table, verdict
     from ragways.retrieval.routing.router import guard_in_words
 

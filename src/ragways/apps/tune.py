@@ -1,4 +1,4 @@
-"""`ragways tune`: find out on questions of one's own corpus which way answers which of them best, and go by it."""
+"""`ragways tune`: fit a router on questions of one's own corpus, each answered by every arm."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tune(
         ),
     ] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say what would be asked, and what it costs; do nothing.")
+        bool, typer.Option("--plan", help="Show how many calls that takes, and what they cost; do nothing.")
     ] = False,
     budget: BudgetOption = None,
     quality: QualityOption = None,
@@ -83,7 +83,7 @@ def tune(
     """Make questions on your corpus, try ways of answering them, and have `auto` take the best for each.
 
     Says which way wins for which type of question, at what price, and whether that is worth it at all. Stopped, it goes
-    on where it was when run again; its run is kept in the cache folder.
+    on where it was when run again; its run is stored in the cache folder.
     """
     wanted = _Wanted(questions, format or "plain", count, arms, seed, at_once)
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
@@ -173,7 +173,7 @@ async def _run(
     async with opened(settings) as use:
         variants = wanted.variants(use, settings)
         folder = _folder(settings, wanted, use)
-        asked = await _questions(use, wanted, progress, kept=folder / "questions.jsonl")
+        asked = await _questions(use, wanted, progress, stored=folder / "questions.jsonl")
         if len(asked) < FEWEST:
             few = counted(len(asked), "question is", "questions are")
             raise UsageError(f"{few} too few to tune on", f"make more (--count), or bring {FEWEST} or more")
@@ -190,28 +190,28 @@ async def _questions(
     progress: ProgressCallback,
     *,
     without_model: bool = False,
-    kept: Path | None = None,
+    stored: Path | None = None,
 ) -> list[Question]:
-    """The questions of the file, or those made on the corpus; made once for a run, and `kept` beside it."""
+    """The questions of the file, or those generated on the corpus; generated once for a run, and `stored` beside it."""
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.questions.generate import generate, write
 
     if wanted.questions is not None:
         return load_questions(wanted.format, wanted.questions)
-    if kept is not None and kept.is_file():
-        return load_questions("plain", kept)
+    if stored is not None and stored.is_file():
+        return load_questions("plain", stored)
     made = await generate(use, count=wanted.count, seed=wanted.seed, without_model=without_model, progress=progress)
     if made.stopped:
         raise BudgetExceeded(f"{made.stopped}; the questions are not all made", "run again with a larger --budget")
     if not made.questions:
         raise UsageError("no question could be made from this corpus", "set a model, or bring --questions FILE")
-    if kept is not None:
-        write(made, kept)
+    if stored is not None:
+        write(made, stored)
     return list(made.questions)
 
 
 def _folder(settings: Settings, wanted: _Wanted, use: Resources) -> Path:
-    """A folder in the cache for each index, as it is now, and for each set of questions. Routers call the corpus so."""
+    """A folder in the cache for each state of an index and each set of questions. It names the corpus in routers."""
     asked = str(wanted.questions.resolve()) if wanted.questions else f"{wanted.count}"
     model = use.model.model.name if use.model.model is not None else ""
     named = "|".join((use.index.identity, asked, str(wanted.seed), model))

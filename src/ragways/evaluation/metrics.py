@@ -194,7 +194,7 @@ _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 
 
 def _valid_citations(record: Record) -> float | None:
-    """The share of quotes that stand, word for word, in the piece of evidence that they are said to come from.
+    """The share of quotes that stand, word for word, in the piece of evidence that they cite.
 
     A triplet or a report is our own wording, and what it rests on is not in the record: citations of those are left
     out.
@@ -206,7 +206,7 @@ def _valid_citations(record: Record) -> float | None:
 
 
 def _is_valid(citation: Citation, piece: EvidenceItem | None) -> bool | None:
-    """None where it cannot be told; a piece that was not among the evidence is none to cite."""
+    """None where it is unknown; a piece that was not among the evidence is no valid citation."""
     if piece is None:
         return False
     if (piece.kind or "chunk") not in _VERBATIM:
@@ -316,8 +316,8 @@ RUN_CUTS = (*USUAL, Cut("ndcg", 10), Cut("precision", 5))
 
 
 def _all_shown(record: Record) -> float:
-    """Of runs that did not keep what was shown it follows from the ranks: those of passages count pieces, and those of
-    documents count documents, in the order in which pieces were shown.
+    """Of imported answers, which have no places, it follows from the ranks: those of passages count pieces, and those
+    of documents count documents, in the order in which pieces were shown.
     """
     if record.shown is not None:
         return float(None not in record.shown)

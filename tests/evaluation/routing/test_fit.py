@@ -170,7 +170,7 @@ def test_with_fewer_than_three_corpora_it_routes_on_these_alone():
                 replace(o, costs={**o.costs, "usd": np.full_like(o.costs["usd"], np.nan)}),
                 FitSettings(trade=1.0, cost="usd"),
             ),
-            "do not tell the usd of",
+            "do not have the usd of",
         ),
     ],
 )

@@ -66,7 +66,7 @@ def sample(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw questions, equally many of each type, and keep the documents that hold their evidence."""
+    """Draw questions, equally many of each type, and write the documents with their evidence."""
     from ragways.apps.terminal import print_json
     from ragways.evaluation.sampling import write_sample
 
@@ -122,13 +122,13 @@ def generate(
     budget: BudgetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make questions from the corpus, verify them, and keep those that hold. Without a model, by templates."""
+    """Generate questions on the corpus, verify them, and write those that pass. Without a model, by templates."""
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.evaluation.questions.generate import about_file, find_kinds, write
     from ragways.evaluation.questions.source import read_shares
 
     names = [name.strip() for name in kinds.split(",") if name.strip()] or None
-    find_kinds(names or [])  # a name that is not known is said before anything is opened
+    find_kinds(names or [])  # an unknown name is reported before anything is opened
     shares = read_shares(evolutions)
     with progress_bar(not json) as progress:
         made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, shares, progress))
@@ -231,7 +231,7 @@ def _show_import(name: str, run: str, added: int, counts: Mapping[str, Any]) -> 
         markup=False,
         soft_wrap=True,
     )
-    evidence = {"none": "not told", "titles": "told by titles", "texts": "told by texts"}[counts["evidence"]]
+    evidence = {"none": "not given", "titles": "given by titles", "texts": "given by texts"}[counts["evidence"]]
     answered = (
         "retrieval only, nothing was answered" if counts["retrieval_only"] else f"{counts['abstained']:,} abstained"
     )

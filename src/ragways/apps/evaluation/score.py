@@ -37,7 +37,7 @@ def score(run: RunArgument, json: JsonOption = False) -> None:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are told apart by run.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are named by run.")],
     html: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write Markdown to this file.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables as LaTeX to this file.")] = None,
@@ -46,7 +46,7 @@ def report(
         str, typer.Option("--baseline", help="Compare all with this one.", show_default="every pair")
     ] = "",
     routing: Annotated[
-        bool, typer.Option("--routing", help="Also hold a router against the paradigms; takes some seconds.")
+        bool, typer.Option("--routing", help="Also compare a router with the paradigms; takes some seconds.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -116,7 +116,7 @@ def gate(
     ] = False,
     junit: Annotated[Path | None, typer.Option("--junit", help="Write the checks to this file as JUnit XML.")] = None,
 ) -> None:
-    """Exit with 1, and say why in a line, where a run misses what is required or was shown to be worse than another."""
+    """Exit with 1, and a line that says why, where a run misses a requirement or was shown to be worse than another."""
 
     from ragways.evaluation.gate import gate as check
     from ragways.pictures.shell import write_page

@@ -86,7 +86,7 @@ def shown(source: QuestionSource, name: str, quote: str) -> str:
     return f"{article[1].lower()} {bare}" if usual and article is not None else bare
 
 
-def tells(sentence: str, name: str, *others: str) -> bool:
+def is_about(sentence: str, name: str, *others: str) -> bool:
     """Whether a sentence is about a name, has the others too, and is understood without what stands around it."""
     begin = re.match(rf"(?:The |An? )?{re.escape(name)}", sentence, re.IGNORECASE)
     if begin is None or not _GOES_ON.match(sentence, begin.end()) or not _SENTENCE.fullmatch(sentence):
@@ -148,7 +148,7 @@ def _called(source: QuestionSource, name: str, document: str, sentence: str) -> 
         return ""  # `North Bend, West Virginia`: there are others
     entities = source.graph.entities(source.graph.named(name, 1), described=False).values()
     entity = next((one for one in entities if fold(one.name) == fold(name) and nameable(source, one)), None)
-    return entity.name if entity is not None and tells(sentence, name) else ""
+    return entity.name if entity is not None and is_about(sentence, name) else ""
 
 
 def _who_or_what(source: QuestionSource, called: str, sentence: str, term: str, name: str, verb: str, what: str) -> str:
@@ -180,7 +180,7 @@ def summarised(source: QuestionSource, random: Random) -> QuestionDraft:
         raise NothingToAsk
     support = list[SupportingChunk]()
     for one in naming(source, entity):
-        sentences = (sentence for sentence in source.sentences(one.chunk) if tells(sentence, name))
+        sentences = (sentence for sentence in source.sentences(one.chunk) if is_about(sentence, name))
         quote = next((s for s in sentences if not any(_repeats(s, known.quote) for known in support)), "")
         if quote and not (name.islower() and quote.startswith("The ")):  # `The surgery`: one that was spoken of before
             support.append(source.support_of(one.chunk, quote))
@@ -270,7 +270,7 @@ def _find_joining(source: QuestionSource, triplet: Triplet) -> SupportingChunk |
     for chunk in source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:5]:
         for sentence in source.sentences(chunk):
             if not any(_renamed_or_cut(sentence, name) for name in names) and any(
-                tells(sentence, name, other) for name, other in (names, names[::-1])
+                is_about(sentence, name, other) for name, other in (names, names[::-1])
             ):
                 return source.support_of(chunk, sentence)
     return None

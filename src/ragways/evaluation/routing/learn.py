@@ -1,4 +1,4 @@
-"""What is learned from outcomes and then chosen by: values of arms, the best fixed arm, when to abstain."""
+"""What a router is fitted to choose by: values of arms, the best fixed arm, when to abstain."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def usable(outcomes: Outcomes) -> Floats:
 
 
 def mean_costs(outcomes: Outcomes, unit: str) -> Floats:
-    """By arm, corpora weighing the same, of the questions whose records tell; nan where none does."""
+    """By arm, corpora weighing the same, of the questions whose records have it; nan where none does."""
     cost = outcomes.costs[unit]
     known = ~np.isnan(cost)
     total = (known * outcomes.weights[:, None]).sum(axis=0)

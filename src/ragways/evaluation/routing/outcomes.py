@@ -85,7 +85,7 @@ class Outcomes:
 
     @cached_property
     def look(self) -> str:
-        """What questions were looked at by, as their features tell; empty where they do not, or are of two kinds."""
+        """The paradigm of the first look, by the features of questions; empty where it is unknown, or there are two."""
         known = {name: ~np.isnan(self.features[:, n]) for n, name in enumerate(self.names)}
         if not known.get("look.fused", np.zeros(1, dtype=bool)).any():
             return ""
@@ -138,8 +138,8 @@ class Outcomes:
 
     @cached_property
     def measured(self) -> Ints:
-        """The questions whose outcomes were measured. Labels by construction teach what such questions look like, and
-        are no proof of anything; where there are no others, all are taken.
+        """The questions whose outcomes were measured. Labels by construction are used for fitting, and
+        prove nothing; where there are no others, all are taken.
         """
         found = np.flatnonzero(~np.array(self.constructed, dtype=bool)) if self.constructed else np.arange(len(self))
         return np.asarray(found if len(found) else np.arange(len(self)), dtype=np.intp)
@@ -229,7 +229,7 @@ def corpus_names(folders: Sequence[Path], infos: Sequence[RunInfo]) -> list[str]
 
 
 def _take(table: _Table, corpus: str, record: Record, metric: Metric, labelled: bool, features: Features) -> None:
-    """Put one record into the table. A failure has quality 0, as whoever asked has no answer."""
+    """Put one record into the table. A failure has quality 0: there is no answer."""
     score = record.values.get(metric.name, Score(None, "it was not judged"))
     one = table.setdefault((corpus, record.question), _Question(record, features.get(record.text, {})))
     arm, value = record.paradigm, score.value

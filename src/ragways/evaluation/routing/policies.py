@@ -188,5 +188,5 @@ def arm_cards(outcomes: Outcomes, settings: FitSettings) -> list[ArmCard]:
     """What a model is given of each arm."""
     means = np.average(outcomes.mean_quality, axis=0, weights=outcomes.weights)
     costs = mean_costs(outcomes, settings.cost)
-    said = [f"{cost:,.4g} {settings.cost}" if not np.isnan(cost) else "cost unknown" for cost in costs]
-    return [ArmCard(*each) for each in zip(outcomes.arms, map(float, means), said, strict=True)]
+    words = [f"{cost:,.4g} {settings.cost}" if not np.isnan(cost) else "cost unknown" for cost in costs]
+    return [ArmCard(*each) for each in zip(outcomes.arms, map(float, means), words, strict=True)]

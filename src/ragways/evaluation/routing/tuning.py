@@ -68,7 +68,7 @@ async def plan_arms(
     use: Resources, questions: Sequence[Question], variants: Sequence[Variant], *, progress: ProgressCallback = silent
 ) -> Table:
     """What each arm would take for these questions, from a few of them that are tried by rules. Nothing is recorded,
-    and no model is asked. Where an arm goes round by round, a model may go all the rounds that it has.
+    and no model is called. Where an arm goes round by round, a model may go all the rounds that it has.
 
     Returns a row for each arm: calls and tokens at most, USD (None: the price is unknown), and the seconds of what is
     done here, without waiting for the model.
@@ -101,7 +101,7 @@ async def plan_arms(
 
 
 def _rounds(variant: Variant) -> int:
-    """How often an agent asks again what the rules ask once."""
+    """How often an agent may call a model for what the rules do once."""
     paradigm = PARADIGMS.find(variant.paradigm) if isinstance(variant.paradigm, str) else variant.paradigm
     if not paradigm.name.startswith("agent"):
         return 1
