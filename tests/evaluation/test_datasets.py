@@ -164,7 +164,8 @@ def test_a_table_of_questions_leaves_the_longest_cell_of_other_tables_as_it_was(
 @pytest.mark.parametrize(
     "content",
     [b"", b"{}", b"[1, 2]", b"[{}]", b"[]", b"null", b'"x"', b"\xff\xfe", b"[{'a': 1}]", b"[" * 100_000,
-     b'[{"question": " ", "query": " ", "input": " ", "ground_truth": [], "context": "x"}]'],
+     b'[{"question": " ", "query": " ", "input": " ", "ground_truth": [], "context": "x"}]',
+     b'[{"question": {}, "query": {}, "input": {}, "questions": 1, "metadata": 2, "context": "x"}]'],
 )  # fmt: skip
 def test_a_wrong_file_is_an_error_that_helps(tmp_path: Path, name: str, content: bytes):
     file = tmp_path / "questions.json"
@@ -174,22 +175,6 @@ def test_a_wrong_file_is_an_error_that_helps(tmp_path: Path, name: str, content:
     assert error.value.cure
     with pytest.raises(UsageError, match="cannot read"):
         load_questions(name, tmp_path / "nowhere.json")
-
-
-@pytest.mark.parametrize("name", [name for name in DATASETS if name != "plain"])
-def test_a_value_of_the_wrong_kind_is_an_error_that_helps(tmp_path: Path, name: str):
-    file = tmp_path / "questions.json"
-    file.write_text('[{"question": {}, "query": {}, "input": {}, "questions": 1, "metadata": 2, "context": "x"}]')
-    with pytest.raises(UsageError, match="not laid out"):
-        load_questions(name, file)
-
-
-def test_broken_packing_and_half_a_row_are_errors(tmp_path: Path):
-    packed = gzip.compress(as_text(ROWS["plain"], ".json").encode())
-    for name, content in (("a.json.gz", packed[:-9]), ("b.json.gz", b"no"), ("c.jsonl", b'{"question": "x"}\n{"que')):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(UsageError):
-            load_questions("plain", tmp_path / name)
 
 
 def test_an_id_that_comes_twice_is_told_apart(tmp_path: Path):

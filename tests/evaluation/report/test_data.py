@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -73,20 +72,6 @@ def test_figures_are_those_of_the_run(run: Path, data: dict[str, Any]):
     assert (own["version"], own["model"], own["embedder"]) == ("0.1.0", "a-model", "an-embedder")
     assert len(notes_of(data, "runs")) == 1
     assert all(table["rows"] for table in data["tables"]), "nothing is missing"
-
-
-def test_it_opens_with_what_to_use(run: Path, data: dict[str, Any]):
-    said = notes_of(data, "runs")[0]
-    used = re.match(r".*?Use ([\w-]+): accuracy (0\.\d+), [\d.,]+ tokens per answer", said)
-    assert used, said
-    own, costs = figures(data, "accuracy"), costs_of(data)
-    best = [name for name, row in own.items() if row["best"]] or list(own)
-    cheapest = min(best, key=lambda name: costs[name]["tokens"])
-    assert used[1] == cheapest
-    assert float(used[2]) == pytest.approx(own[cheapest]["mean"], abs=5e-4)
-    assert rows_of(data, "power")[0]["said"] in said
-    assert "\n**Use " in as_markdown([run]) or "\n**Compared " in as_markdown([run])
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", rows_of(data, "runs")[0]["date"])
 
 
 def of_means(metric: str, means: dict[str, float]) -> Table:
