@@ -172,10 +172,10 @@ async def _generate(
 def _show_generated(made: GeneratedSet, out: Path) -> None:
     """A row a kind: how many passed, and why the others did not."""
     from ragways.apps.terminal import console, show_table
-    from ragways.core.table import Table
+    from ragways.core.table import Cell, Table
     from ragways.evaluation.questions.draft import PASSED
 
-    rows = [
+    rows: list[list[Cell]] = [
         [kind, counts.get(PASSED, 0), sum(counts.values()),
          ", ".join(f"{reason} {number:,}" for reason, number in counts.items() if reason != PASSED)]
         for kind, counts in made.counts.items()

@@ -11,7 +11,7 @@ from typing import Final
 
 from ragways.core.errors import NoModel
 from ragways.core.runtime import Progress, ProgressCallback, silent
-from ragways.core.table import Column, Table
+from ragways.core.table import Cell, Column, Table
 from ragways.core.text import counted
 from ragways.core.trace import Usage
 from ragways.evaluation.question import Question
@@ -74,7 +74,7 @@ async def plan_arms(
     done here, without waiting for the model.
     """
     tried = questions[:: max(1, len(questions) // TRIALS)][:TRIALS]
-    rows = []
+    rows: list[list[Cell]] = []
     for variant in variants:
         client = _CountingClient()
         own = replace(use, model=client)
