@@ -16,7 +16,7 @@ from ragways.evaluation.record import AnswerUsage, Record, Records, RunInfo, beg
 from ragways.evaluation.record import Run as EvaluationRun
 from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import Outcomes
-from ragways.evaluation.routing.tables import verdict, winners
+from ragways.evaluation.routing.tables import type_table, verdict
 from ragways.experiment import Evaluation
 from ragways.index.open import Index
 from ragways.retrieval.ask import PARADIGMS
@@ -152,7 +152,7 @@ def test_a_router_is_fitted_where_arms_differ(ragways: Run, home: Path):
     assert found["guard"]["passed"]
     assert found["guard"]["lower"] > 0.2
     assert found["trade"] == 0.01
-    assert {(one["type"], one["best"]["arm"], one["wins"]) for one in found["types"]} == {
+    assert {(one["type"], one["arm"], one["wins"]) for one in found["types"]} == {
         ("even", FEW, found["fixed"] != FEW), ("odd", MANY, found["fixed"] != MANY),
     }  # fmt: skip
     assert {one["arm"]: one["cost"] for one in found["arms"]} == {FEW: 300, MANY: 1000}
@@ -175,7 +175,7 @@ def test_where_nothing_tells_the_arms_apart_one_of_them_is_as_good(ragways: Run,
     assert done.code == 0, done.err
     router = Router.read(home / "router.json")
     assert f"always `{router.fixed}` is as good: routing" in done.out
-    assert " *" not in done.out.partition("gain: in utility")[0], "no arm is shown to win on a type"
+    assert " *" not in done.out.partition("fixed: what always")[0], "no arm is shown to win on a type"
     assert verdict(replace(router, guard=Guard(0.01, -0.02, passed=False))).endswith("is as good: routing is off")
 
 
@@ -188,8 +188,9 @@ def test_a_few_questions_that_went_well_show_nothing(count: int, wins: bool):
         np.zeros(count, dtype=np.intp), quality, {"tokens": tokens, "evidence": tokens}, (), np.zeros((count, 0)),
         np.full(quality.shape, np.nan), np.zeros(quality.shape),
     )  # fmt: skip
-    (found,) = winners(outcomes, FitSettings(trade=0.01), MANY)
-    assert (found.best.arm, round(found.gain, 3), found.wins) == (FEW, 0.087, wins)
+    [found] = type_table(outcomes, FitSettings(trade=0.01), MANY).to_plain()
+    assert found["gain"] == pytest.approx(0.087)
+    assert (found["arm"], found["wins"]) == (FEW, wins)
 
 
 BAD = {
@@ -272,16 +273,16 @@ def test_a_router_is_held_against_simpler_policies(ragways: Run, runs: list[str]
     done = ragways("route", "evaluate", *runs, "--quality", "accuracy", "--json")
     assert done.code == 0, done.err
     found = done.data
-    policies = {one["name"]: one for one in found["policies"]}
+    policies = {one["policy"]: one for one in found["policies"] if not one["corpus"]}
     assert {"router", FEW, MANY, "always fused", "type router (words)", "nearest neighbours"} <= policies.keys()
     router, fixed = policies["router"], policies[found["fixed"]]
-    assert router["score"]["gain"] == pytest.approx(router["score"]["utility"] - fixed["score"]["utility"])
-    assert router["score"]["low"] > 0.1
+    assert router["gain"] == pytest.approx(router["utility"] - fixed["utility"])
+    assert router["low"] > 0.1
     assert router["p"] < 0.01
-    assert router["by_corpus"].keys() == {"news", "wiki"}
-    assert found["oracle"]["naive"] >= found["oracle"]["corrected"] >= router["score"]["utility"]
+    assert {one["corpus"] for one in found["policies"] if one["policy"] == "router"} == {"", "news", "wiki"}
+    assert found["oracle"]["naive"] >= found["oracle"]["corrected"] >= router["utility"]
     assert 0.8 < found["closed"] <= 1
-    assert {one["name"]: one["low"] <= 0 for one in found["controls"]} == {
+    assert {one["control"]: one["low"] <= 0 for one in found["controls"]} == {
         "shuffled outcomes": True, "random features": True,
     }  # fmt: skip
     assert "of that gap is closed" in found["words"]["oracle"]
@@ -335,7 +336,7 @@ def test_the_same_from_python(home: Path):
     assert Router.read(home / "router.json").text() == router.text()
     assert router.guard.passed
     found = evaluation.evaluate_router(quality="accuracy")
-    assert found.policy("router").score.gain > 0.2
+    assert found.policies.cell("gain", policy="router", corpus="") > 0.2
     with pytest.raises(UsageError, match="all-evidence is unscored"):
         evaluation.fit_router(home / "other.json")
     assert not (home / "other.json").exists()

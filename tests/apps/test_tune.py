@@ -45,8 +45,8 @@ def test_a_corpus_is_tuned_in_one_command_and_auto_goes_by_it(ragways: Run, home
     assert len(records) == 2 * len(asked) >= 40
     assert sum(one["questions"] for one in found["types"]) == found["questions"]
     for one in found["types"]:
-        assert one["best"]["quality"] - 0.01 * one["best"]["cost"] / 1000 >= (
-            one["fixed"]["quality"] - 0.01 * one["fixed"]["cost"] / 1000 - 1e-9
+        assert one["quality"] - 0.01 * one["cost"] / 1000 >= (
+            one["fixed_quality"] - 0.01 * one["fixed_cost"] / 1000 - 1e-9
         )
     explained = ragways("route", "explain", "Who designed the Pell Rock Lighthouse?", "--index", "index", "--json").data
     assert explained["router"] == str(Path("index") / "router.json")
@@ -56,7 +56,7 @@ def test_a_corpus_is_tuned_in_one_command_and_auto_goes_by_it(ragways: Run, home
     assert len(list(Records(run))) == len(records), "nothing is asked twice"
     assert (home / "mine.json").read_bytes() == first
     assert "which arm is best for which type of question" in again.out
-    assert f"its run is kept in {run}" in again.out
+    assert f"its run is stored in {run}" in again.out
     assert "routing is on" in again.out or "is as good: routing" in again.out
 
 

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.evaluation.score import show_scores
 from ragways.core.errors import UsageError
 from ragways.evaluation.importing import add
-from ragways.evaluation.judges import find_judge
-from ragways.evaluation.record import Records, locked
-from ragways.evaluation.score import score_records, with_values
+from ragways.evaluation.record import Records
 from tests.evaluation.test_run import record
 
 HOLD = (
@@ -37,30 +34,8 @@ def test_a_folder_is_written_by_one_process_and_free_again_when_it_is_killed(tmp
     assert [found.name for found in folder.iterdir()] == ["records.jsonl"]
 
 
-def test_a_folder_can_be_held_again(tmp_path: Path):
-    for _ in range(2):
-        with locked(tmp_path / "new"):
-            pass
-
-
 def test_what_was_recorded_twice_counts_once(tmp_path: Path):
     records = Records(tmp_path)
     for changes in ({"answer": "first"}, {"answer": "second"}, {"error": "down"}):
         records.append(record(**changes))
     assert [found.answer for found in records] == ["second"], "the last that did not fail"
-
-
-def test_settings_in_a_name_are_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    records = [record(paradigm="naive[k=2]"), record(paradigm="naive[k=20;least=0.4]")]
-    show_scores(score_records(with_values(records)))
-    shown = capsys.readouterr().out
-    assert "naive[k=2]" in shown
-    assert "=0.4]" in shown, "the end too, on a line of its own"
-
-
-def test_the_list_of_judges_names_each_once():
-    with pytest.raises(UsageError) as caught:
-        find_judge("zzz")
-    names = caught.value.cure.removeprefix("choose from ").split(", ")
-    assert len(names) == len(set(names)) > 10

@@ -114,10 +114,3 @@ def test_what_cannot_be_asked_has_none_and_no_model_is_asked(index: Index, tmp_p
     assert kept.keys() == {"one"}
     asyncio.run(take_features(use, {"two": TWO}, tmp_path))
     assert {row.question: row.features for row in question_features(tmp_path)}["two"] == kept["one"]
-
-
-def test_an_index_of_the_graph_alone_has_fewer(tmp_path: Path):
-    index = Index.open(indexed(tmp_path, layers=frozenset({"graph"})))
-    found = asyncio.run(all_features(resources(index), TWO))
-    assert {name.split(".")[0] for name in found} == {"question", "corpus"}
-    index.close()

@@ -35,18 +35,6 @@ def indexed(ragways: Run, home: Path) -> Run:  # noqa: F811
     return ragways
 
 
-def test_failures_of_others_stay_and_the_gate_sees_them(indexed: Run, home: Path):  # noqa: F811
-    questions = put(home / "q.jsonl", QUESTIONS)
-    answers = put(home / "answers.jsonl", [{"id": "a", "answer": "Anna Brack"}, {"id": "b", "error": "timeout"}])
-    assert indexed("eval", "import", answers, "--questions", questions, "--name", "other", "--out", "run").code == 0
-    run = ("eval", "run", "--questions", questions, "--paradigms", "words", "--out", "run")
-    done = indexed(*run)
-    assert done.code == 0, done.err
-    assert "not in this index: 1 piece of gold evidence of 1 question, which counts as not found" in done.out
-    assert {record.paradigm: record.error for record in Records(home / "run") if record.error} == {"other": "timeout"}
-    assert indexed("eval", "gate", "run").code == 1
-
-
 def test_a_run_does_not_go_on_as_another(indexed: Run, home: Path):  # noqa: F811
     questions = put(home / "q.jsonl", QUESTIONS)
     run = ("eval", "run", "--paradigms", "words", "--out", "run")

@@ -19,7 +19,6 @@ from ragways.apps.evaluation.questions import import_answers
 from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.importing import (
     ImportedAnswer,
-    ImportedPassage,
     ImportResult,
     add,
     check_name,
@@ -74,14 +73,6 @@ def test_words_speak_against_an_id_that_is_a_row_number(tmp_path: Path):
     assert len(done.unmatched) == 1
     longer = [{"id": 0, "question": "Who built the light? (in “Harbour”)", "answer": "Brack"}]
     assert to_records(read_answers(put(tmp_path / "a.json", longer)), numbered, "other").records[0].question == "0"
-
-
-def test_words_that_two_questions_share_need_an_id():
-    twice = [Question("a", "What is the plot?"), Question("b", "What is the plot?")]
-    lost = to_records([ImportedAnswer("", "What is the plot?", "x")], twice, "other")
-    assert not lost.records
-    assert len(lost.unmatched) == 1
-    assert to_records([ImportedAnswer("b", "What is the plot?", "x")], twice, "other").records[0].question == "b"
 
 
 @given(
@@ -194,18 +185,18 @@ def test_a_wrong_file_is_an_error_that_helps(tmp_path: Path, content: str):
 
 def test_documents_are_ranked_once_and_quotes_by_piece():
     found = [
-        ImportedPassage("x", "Storm"),
-        ImportedPassage("y", "storm"),
-        ImportedPassage("z fell  in 1883!", "Harbour"),
-        ImportedPassage("Old_Pier", alone=True),
+        EvidenceItem(text="x", title="Storm"),
+        EvidenceItem(text="y", title="storm"),
+        EvidenceItem(text="z fell  in 1883!", title="Harbour"),
+        EvidenceItem(text="Old_Pier"),
     ]
     wanted = (Gold(title="Harbour"), Gold(quote="fell in 1883"), Gold(title="Old Pier"), Gold(title="Mole"))
     assert ranks(wanted, found) == (2, 3, 3, None)
     assert ranks((Gold(quote="fell in 1883", title="Storm"),), found) == (None,)
-    assert ranks((Gold(key="d7", title="Else"),), [ImportedPassage(id="a#d6"), ImportedPassage(id="a#d7")]) == (2,)
-    assert ranks((Gold(title="T", text="the whole passage"),), [ImportedPassage("… The whole passage, and more.")]) == (
-        1,
-    )
+    assert ranks((Gold(key="d7", title="Else"),), [EvidenceItem(id="a#d6"), EvidenceItem(id="a#d7")]) == (2,)
+    assert ranks(
+        (Gold(title="T", text="the whole passage"),), [EvidenceItem(text="… The whole passage, and more.")]
+    ) == (1,)
     assert ranks((Gold(title="T"),), []) == (None,)
 
 
@@ -213,7 +204,7 @@ def test_documents_are_ranked_once_and_quotes_by_piece():
 def test_a_rank_is_that_among_distinct_documents(titles: list[str], wanted: str):
     distinct = list(dict.fromkeys(titles))
     expected = distinct.index(wanted) + 1 if wanted in distinct else None
-    assert ranks((Gold(title=wanted),), [ImportedPassage("text", title) for title in titles]) == (expected,)
+    assert ranks((Gold(title=wanted),), [EvidenceItem(text="text", title=title) for title in titles]) == (expected,)
 
 
 # The run
@@ -245,14 +236,6 @@ def test_the_same_again_adds_what_is_missing(tmp_path: Path):
     assert add(tmp_path, records, "one") == 0
 
 
-def test_others_failed_answers_stay(tmp_path: Path):
-    failed = replace(of("ours", "x")[0], error="no model")
-    Records(tmp_path).append(failed)
-    add(tmp_path, of("one", "a"), "one")
-    add(tmp_path, of("one", "b"), "one", replace=True)
-    assert [one.error for one in Records(tmp_path)] == ["no model", ""]
-
-
 def test_an_id_must_mean_the_same_question(tmp_path: Path):
     add(tmp_path, of("one", "a"), "one")
     other = [replace(record, text="Another?") for record in of("two", "a")]
@@ -264,12 +247,6 @@ def test_an_id_must_mean_the_same_question(tmp_path: Path):
 def test_a_name_that_misleads_is_refused(name: str):
     with pytest.raises(UsageError):
         check_name(name)
-
-
-def test_counts_name_everything():
-    done = to_records([ImportedAnswer("q1", "", "a"), ImportedAnswer("x", "", "b")], QUESTIONS, "other")
-    data = done.counts()
-    assert (data["answers"], data["matched"], data["unmatched"], data["unanswered"]) == (2, 1, ["x"], ["q2", "q3"])
 
 
 # The command

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.apps.evaluation.score import show_scores
-from ragways.core.errors import UsageError
 from ragways.core.types import ABSTENTION
 from ragways.evaluation.datasets import load_questions
-from ragways.evaluation.metric import Metric, accepted, unanswerable
+from ragways.evaluation.metric import Metric, unanswerable
 from ragways.evaluation.metrics import METRICS, find_metric, record_metrics
 from ragways.evaluation.question import compared, normal, squad_normal
 from ragways.evaluation.record import Record
@@ -85,11 +84,6 @@ def test_squads_normal_form_is_squads(text: str, gold: str):
         assert value("em", record(gold.upper(), (gold,))) == 1
 
 
-def test_an_accent_is_the_same_however_it_is_typed():
-    one = record("Jose\u0301 Marti\u0301", ("Jos\u00e9 Mart\u00ed",))
-    assert [value(name, one) for name in ("accuracy", "accuracy-stated", "em", "f1", "accuracy-strict")] == [1] * 5
-
-
 @pytest.mark.parametrize(
     ("answer", "gold", "stated"),
     [
@@ -110,16 +104,6 @@ def test_only_what_is_stated_is_right_for_the_stricter_accuracy(answer: str, gol
     if gold not in ("yes", "no"):
         assert value("accuracy", record(answer, (gold,))) == 1, "the lenient one takes the words"
     assert value("accuracy-stated", record(answer, (gold,), abstained=True)) == 0
-
-
-def test_an_empty_answer_beside_another_does_not_make_a_question_unanswerable():
-    one = record("Anna Brack", ("Anna Brack", ""))
-    assert not unanswerable(one)
-    assert accepted(one) == ("Anna Brack",)
-    assert [value(name, one) for name in ("accuracy", "em", "f1", "accuracy-strict")] == [1, 1, 1, 1]
-    silent = record("", ("Anna Brack", ""))
-    assert [value(name, silent) for name in ("accuracy", "em", "f1", "accuracy-strict")] == [0, 0, 0, 0]
-    assert METRICS["accuracy"].score(record("Anna Brack")).why == "no gold answer"
 
 
 @pytest.mark.parametrize(
@@ -169,11 +153,6 @@ def test_no_gold_answer_is_too_odd_to_be_scored_or_left_unscored(answer: str, go
         assert value("accuracy", one) == 0
 
 
-def test_accuracy_says_that_short_answers_flatter():
-    assert value("accuracy", record("There is no doubt: yes", ("No",))) == 1  # the limit that its summary tells
-    assert "yes or no" in METRICS["accuracy"].summary
-
-
 @pytest.mark.parametrize(
     ("row", "answers"),
     [
@@ -192,13 +171,6 @@ def test_answers_of_a_set_of_ones_own(row: dict[str, object], answers: tuple[str
     file.write_text(json.dumps({"question": "Who?", "type": None, "id": None, "evidence": None, **row}))
     (found,) = load_questions("plain", file)
     assert (found.answers, found.type, found.id, found.gold) == (answers, "", "0", ())
-
-
-def test_what_is_no_answer_is_told(tmp_path: Path):
-    file = tmp_path / "set.jsonl"
-    file.write_text(json.dumps({"question": "Who?", "answer": {"text": "Brack"}}))
-    with pytest.raises(UsageError):
-        load_questions("plain", file)
 
 
 def test_a_metric_of_a_plug_in_is_scored_found_and_shown_like_the_others(

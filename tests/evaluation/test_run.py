@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ragways.core.plain import from_plain, to_plain
 from ragways.evaluation.metrics import METRICS, record_metrics
-from ragways.evaluation.question import normal
 from ragways.evaluation.record import FILE, Record, Records
 from ragways.evaluation.record import Run as EvaluationRun
-from ragways.evaluation.score import nested, score, score_records, with_values
+from ragways.evaluation.score import nested, score
 from tests.apps.conftest import CORPUS, Run, home, one_line, ragways  # noqa: F401 - fixtures
 from tests.fakes import write
 
@@ -55,32 +53,12 @@ def test_exact_metrics_by_hand(answer, gold, abstained, expected):
     assert {name: METRICS[name].score(one).value for name in expected} == expected
 
 
-def test_f1_is_the_harmonic_mean_of_shared_words():
-    assert METRICS["f1"].score(record(answer="Anna of Brack", gold=("Anna Brack Hall",))).value == pytest.approx(
-        2 * 2 / (3 + 3)
-    )
-    assert normal("The  Anna-Brack! [12]") == "anna brack"
-
-
 @pytest.mark.parametrize("metric", record_metrics(), ids=str)
 def test_every_metric_is_unscored_with_a_reason_where_nothing_is_known(metric):
     found = metric.score(record(gold=(), ranks=()))
     assert found.value is None
     assert found.why
     assert metric.score(record(error="down")).why == "failed"
-
-
-def test_counts_of_scored_unscored_and_failed_stand_in_every_row():
-    records = [record(answer="Anna Brack"), record(question="r", gold=()), record(question="s", error="down")]
-    (row,) = nested(score_records(with_values(records)))
-    assert (row["records"], row["failed"]) == (3, 1)
-    assert row["metrics"]["accuracy"]["n"] == 1
-    assert row["metrics"]["accuracy"]["unscored"] == 1
-    expected: dict[str, Any] = {
-        "mean": None, "low": None, "high": None, "n": 0, "unscored": 2, "unscored_questions": 2, "repeats": None,
-        "why": {"no gold evidence": 2},
-    }  # fmt: skip
-    assert row["metrics"]["recall@5"] == expected
 
 
 def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa: F811

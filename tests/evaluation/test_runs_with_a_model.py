@@ -10,24 +10,20 @@ import pytest
 from ragways.assemble import opened
 from ragways.core import log as jsonl
 from ragways.core.errors import BudgetExceeded, UsageError
-from ragways.core.trace import span
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import Records, RunInfo, begin
 from ragways.evaluation.run import Variant, evaluate
 from ragways.index.build import build
 from ragways.index.open import Index
 from ragways.models.call import Call, Reply
-from ragways.models.client import ModelClient, trial
-from ragways.models.task import Task
+from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
 from ragways.retrieval.resources import Resources
 from ragways.settings import AnswerSettings, Settings
-from ragways.tasks.answers import RecallInput
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 from tests.models.model_fakes import MemoryCache
 
-HELLO: Task[RecallInput, str] = Task("hello", prompt="recall", reply=str)
 QUESTIONS = [
     Question(str(n), f"Who built light number {n}?", ("Anna Brack",), "factual", (Gold(title="Harbour"),))
     for n in range(6)
@@ -136,16 +132,6 @@ def test_a_seed_reaches_the_model_and_the_record(folder: Path):
     assert begin(folder / "run", RunInfo(seed=40, model="slow", prompts="shared")).id == kept.id
 
 
-def test_a_spent_budget_keeps_what_was_answered(folder: Path):
-    model = Slow()
-    with pytest.raises(BudgetExceeded):
-        asyncio.run(asked(folder, model, budget=0.004))
-    kept = len(list(Records(folder / "run"))) if (folder / "run" / "records.jsonl").exists() else 0
-    assert 0 < kept < 6
-    assert len(list(asyncio.run(asked(folder, model)))) == 6
-    assert len(model.calls) == 6
-
-
 def test_side_by_side_a_run_uses_its_budget_as_one_by_one(folder: Path):
     answered = {}
     for at_once in (1, 16):
@@ -153,21 +139,6 @@ def test_side_by_side_a_run_uses_its_budget_as_one_by_one(folder: Path):
             asyncio.run(asked(folder, Slow(0.001), budget=0.004, at_once=at_once, out=f"run-{at_once}"))
         answered[at_once] = len(list(Records(folder / f"run-{at_once}")))
     assert answered[16] == answered[1] > 0
-
-
-def test_trials_do_not_share_replies_and_one_trial_does():
-    model, cache = Slow(), MemoryCache()
-    client = ModelClient(model, cache=cache)
-
-    async def ask() -> None:
-        for name in ("one", "two", "one", ""):
-            with trial(name), span("all") as here:
-                await client.do(HELLO, RecallInput("?"))
-            assert here.worth.calls == 1
-            assert here.total.calls == (0 if len(model.calls) == 2 and name == "one" else 1)
-
-    asyncio.run(ask())
-    assert len(model.calls) == 3
 
 
 def test_a_line_that_was_cut_short_takes_no_other_with_it(tmp_path: Path):

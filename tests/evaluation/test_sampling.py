@@ -60,21 +60,6 @@ def test_the_order_of_the_file_does_not_matter(types: list[str], shuffled: rando
     assert texts == [one.text for one in sample(renamed, per_type=3, seed=seed).questions]
 
 
-@given(TYPES, st.integers(1, 10), st.integers(0, 5))
-def test_a_smaller_sample_is_the_beginning_of_a_larger_one(types: list[str], count: int, seed: int):
-    questions = asked(types)
-    larger = sample(questions, count=count + 3, seed=seed).questions
-    assert sample(questions, count=count, seed=seed).questions == larger[:count]
-
-
-def test_seeds_draw_differently_and_nothing_is_drawn_more_often():
-    questions = asked(["a"] * 10)
-    draws = Counter(one.id for seed in range(600) for one in sample(questions, count=2, seed=seed).questions)
-    assert set(draws) == {one.id for one in questions}
-    assert all(80 <= count <= 165 for count in draws.values()), "120 of each are expected, with a deviation of 10"
-    assert sample(questions, count=3, seed=1) == sample(questions, count=3, seed=1)
-
-
 @pytest.mark.parametrize("how", [{}, {"per_type": 1, "count": 1}, {"per_type": 0}, {"count": 0}, {"count": -1}])
 def test_how_many_must_be_said_once(how: dict[str, int]):
     with pytest.raises(UsageError):
@@ -103,23 +88,12 @@ def test_evidence_is_kept_and_the_rest_drawn(gold: list[int], count: int, seed: 
     assert backwards.keys == kept.keys, "the order of the corpus does not matter"
 
 
-def test_without_a_number_only_evidence_is_kept():
-    kept = kept_documents([Question("1", "?", gold=(Gold(title="Title 3"), Gold(title="Nowhere")))], corpus())
-    assert kept.keys == {"c.json#d3"}
-    assert kept.missing == (Gold(title="Nowhere"),)
-
-
 def test_of_several_documents_with_a_title_those_are_kept_that_say_it():
     same = [Document(f"c#{n}", "Mercury", text, "json") for n, text in enumerate(("A planet.", "A metal.", "A god."))]
     kept = kept_documents([Question("1", "?", gold=(Gold(title="mercury", text="a metal"),))], same)
     assert kept.keys == {"c#1"}
     alone = kept_documents([Question("1", "?", gold=(Gold(title="mercury", text="in other words"),))], same[:1])
     assert alone.keys == {"c#0"}, "one alone needs not say it word for word"
-
-
-def test_no_document_is_an_error():
-    with pytest.raises(UsageError, match="no document"):
-        kept_documents([], [])
 
 
 def test_what_is_written_is_what_was_kept(tmp_path: Path):

@@ -12,7 +12,7 @@ from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metric import SIGNED
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.record import Record, Score
-from ragways.evaluation.score import UNTYPED, gaps, nested, score_records
+from ragways.evaluation.score import gaps, nested, score_records
 
 
 def row(question: str, value: float | None, *, metric: str = "accuracy", why: str = "no gold answer", **changes: Any):
@@ -43,12 +43,6 @@ def test_a_type_whose_answers_all_failed_is_there():
     assert found["by_type"]["easy"]["failed"] == 0
 
 
-def test_questions_without_a_type_are_there_beside_those_with_one():
-    (found,) = score([row("a", 1.0, type="easy"), row("b", 0.0), row("c", 1.0)])
-    assert found["by_type"][UNTYPED]["metrics"]["accuracy"]["n"] == 2
-    assert score([row("a", 1.0), row("b", 0.0)])[0]["by_type"] == {}, "no types at all"
-
-
 ANSWERS = st.lists(
     st.tuples(
         st.sampled_from("abcdef"), st.sampled_from(["", "easy", "hard"]), st.sampled_from([0.0, 1.0, None, "failed"])
@@ -75,12 +69,6 @@ def test_every_question_is_scored_unscored_or_failed(answers: list[tuple[str, st
         assert sum(one["failed"] for one in own) == found["failed"]
         for count in ("n", "unscored", "unscored_questions"):
             assert sum(one["metrics"]["accuracy"][count] for one in own) == figure[count]
-
-
-def test_unscored_answers_and_unscored_questions():
-    rows = [row("a", None, repeat=at) for at in range(3)] + [row("b", None), row("b", 1.0, repeat=1)]
-    figure = figure_of(rows)
-    assert (figure["n"], figure["unscored"], figure["unscored_questions"]) == (1, 4, 1)
 
 
 def test_what_is_unscored_is_told_by_paradigm():

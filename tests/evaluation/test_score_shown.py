@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.evaluation.score import SHOWN, show_retrieval, show_run, show_scores
+from ragways.apps.evaluation.score import SHOWN, show_retrieval, show_run
 from ragways.core.table import Table
 from ragways.evaluation.metrics import USUAL
-from ragways.evaluation.record import Record
-from ragways.evaluation.score import score_records, with_values
 from tests.evaluation.report.made import made_run
-from tests.evaluation.test_run import record
 
 NAMES = ("naive", "naive[k=20]", "hybrid-words", "agent[steps=12;tools=everything]")
 HEADS = " ".join((*SHOWN.values(), "tokens", "s p50", "failed", "paradigm")).split()
@@ -22,10 +19,6 @@ HEADS = " ".join((*SHOWN.values(), "tokens", "s p50", "failed", "paradigm")).spl
 @pytest.fixture(autouse=True)
 def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-
-
-def scores(records: list[Record]) -> dict[str, Table]:
-    return score_records(with_values(records))
 
 
 def tables(shown: str) -> list[str]:
@@ -48,24 +41,6 @@ def test_names_and_headers_are_whole(tmp_path: Path, capsys: pytest.CaptureFixtu
     judged = shown[shown.index("judged") :]
     assert "naive[k=20]" in judged
     assert re.search(r"-?\d\.\d{3} n \d+", judged)
-
-
-def test_intervals_are_shown_from_end_to_end(capsys: pytest.CaptureFixture[str]):
-    right = [record(question=str(at), answer="Anna Brack", paradigm="naive[k=20]") for at in range(20)]
-    show_scores(scores(right))
-    shown = capsys.readouterr().out
-    assert ".84–1 " in shown
-    assert "±" not in shown
-    show_scores(scores(right[:1]))
-    assert "±" not in (one := capsys.readouterr().out)
-    assert re.search(r"\s–\s", one), "one question has no interval"
-
-
-def test_what_is_unscored_is_not_added_up_over_paradigms(capsys: pytest.CaptureFixture[str]):
-    rows = [record(question=str(at), gold=(), paradigm=name) for name in ("naive", "words") for at in range(3)]
-    show_scores(scores(rows))
-    shown = capsys.readouterr().out
-    assert "unscored answers of each paradigm, no gold answer: accuracy 3," in shown
 
 
 def test_the_table_of_retrieval(capsys: pytest.CaptureFixture[str]):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.evaluation.metrics import METRICS, find_metric
+from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import FILE, EvidenceItem, Record, Records
 from tests.apps.conftest import CORPUS, Run, home, ragways  # noqa: F401 - fixtures
@@ -43,11 +43,6 @@ def test_by_hand(changes: dict[str, object], value: float | None):
     found = ALL.score(record(**changes))
     assert found.value == value
     assert (found.why == "no gold evidence") == (value is None)
-
-
-def test_it_has_no_cut_and_the_cuts_are_there_still():
-    assert find_metric(" All-Evidence ") is ALL
-    assert str(find_metric("all-evidence@3")) == "all-evidence@3"
 
 
 def test_a_run_keeps_what_was_shown_and_one_that_did_not_reads_the_same(ragways: Run, home: Path):  # noqa: F811

@@ -1,4 +1,4 @@
-"""`ragways route`: fit a router on runs, hold it against simpler ways to choose, and explain what it decides."""
+"""`ragways route`: fit a router on runs, compare it with simpler policies, and explain what it decides."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from ragways.core.table import Column, Table
 
 if TYPE_CHECKING:
     from ragways.evaluation.routing.learn import FitSettings
-    from ragways.evaluation.routing.outcomes import FeaturesOf, Floats, Outcomes
+    from ragways.evaluation.routing.outcomes import Features, Floats, Outcomes
     from ragways.retrieval.routing.explanation import KnownFeature, RouteExplanation
     from ragways.retrieval.routing.router import Decision, Router
     from ragways.settings import Settings
 
 app = typer.Typer(
-    help="Fit what `auto` decides by, hold it against others, and explain it.",
+    help="Fit the router of `auto`, compare it with simpler policies, and explain its decisions.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -77,7 +77,7 @@ def explain(
     where: WhereOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show which way `auto` would answer a question and why. Nothing is answered, and no model is asked."""
+    """Show which way `auto` would answer a question and why. Nothing is answered, and no model is called."""
     from ragways.assemble import opened
     from ragways.retrieval.ask import check_question
     from ragways.retrieval.routing.explanation import explained
@@ -114,7 +114,7 @@ def fit(
 ) -> None:
     """Fit a router on runs of `eval run`, and say whether it is worth using.
 
-    Runs that were made before features were kept need their index: --index.
+    Runs without features need their index: --index.
     """
     from ragways.experiment import fit_settings
 
@@ -141,12 +141,11 @@ def evaluate(
     index: IndexOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Hold a router against every fixed arm, simpler routers and an oracle, on what it was not fitted on.
+    """Compare a router with every fixed arm, simpler routers and an oracle, on what it was not fitted on.
 
     Each corpus is left out in turn; of fewer than three corpora, each fifth of the questions.
     """
     from ragways.evaluation.routing.evaluate import evaluate_router
-    from ragways.evaluation.routing.tables import evaluation_data, evaluation_in_words, evaluation_tables
     from ragways.experiment import fit_settings
 
     outcomes = gathered(runs, quality, common, chosen if index else None)
@@ -159,13 +158,13 @@ def evaluate(
         from ragways.pictures.report import routing_page
         from ragways.pictures.shell import write_page
 
-        write_page(html, routing_page(evaluation_data(found)))
+        write_page(html, routing_page(found.to_plain()))
     if json:
-        print_json(evaluation_data(found))
+        print_json(found.to_plain())
         return
-    for table in evaluation_tables(found):
+    for table in found.tables():
         show_table(table, compact=True)
-    for name, line in evaluation_in_words(found).items():
+    for name, line in found.words.items():
         write_line(f"{name:<10} {line}")
     if html is not None:
         write_line(f"wrote {html}")
@@ -174,7 +173,7 @@ def evaluate(
 async def _model_choices(
     settings: Settings, outcomes: Outcomes, given: FitSettings, budget: float | None
 ) -> dict[str, Floats]:
-    """What the model that is set would choose."""
+    """The choices of the model that is set."""
     from ragways.assemble import client_of
     from ragways.core.trace import Budget, spending
     from ragways.evaluation.routing.evaluate import PROMPTED
@@ -190,7 +189,7 @@ async def _model_choices(
 
 
 def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None) -> None:
-    """Fit a router, write it, and say what came out."""
+    """Fit a router, write it, and show the result."""
     from ragways.evaluation.routing.fit import fit as fitted
     from ragways.index.export import replacing
 
@@ -203,7 +202,7 @@ def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json:
 
 
 def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: Settings | None = None) -> Outcomes:
-    """What every arm gave on every question of these runs; `settings` name the index of runs without features."""
+    """The outcomes of these runs; `settings` name the index of runs without features."""
     from ragways.evaluation.routing.outcomes import gather
     from ragways.evaluation.routing.tuning import usual_quality
 
@@ -211,7 +210,7 @@ def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: 
         if not folder.is_dir():
             raise UsageError(f"there is no run in {folder}", "make one with: ragways eval run --out FOLDER")
     known = asyncio.run(_features(runs, settings)) if settings is not None else None
-    found = gather(runs, quality=quality or usual_quality(runs), common=common, features_of=known)
+    found = gather(runs, quality=quality or usual_quality(runs), common=common, features=known)
     if "look.fused" in found.names and not found.look:
         raise UsageError(
             "the questions of these runs were not looked at alike: some indexes have a graph, and some have none",
@@ -220,30 +219,29 @@ def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: 
     return found
 
 
-async def _features(runs: Sequence[Path], settings: Settings) -> FeaturesOf:
+async def _features(runs: Sequence[Path], settings: Settings) -> Features:
     """The features of the questions whose records have none, by a look at each in the index that was named."""
     from ragways.assemble import opened
-    from ragways.evaluation.record import Records, RunInfo
+    from ragways.evaluation.record import Run
     from ragways.retrieval.routing.features import all_features
 
-    wanted = {folder: {one.text: None for one in Records(folder) if not one.features} for folder in runs}
-    texts = list(dict.fromkeys(text for own in wanted.values() for text in own))
     found: dict[str, dict[str, float]] = {}
-    if not texts:
-        return lambda _, text: found.get(text, {})
+    wanted = {run: {one.text for one in Run(run).records if not one.features} for run in runs}
+    if not any(wanted.values()):
+        return found
     async with opened(settings) as use:
-        for folder, own in wanted.items():
-            info = RunInfo.read(folder)
-            if own and info is not None and info.index and info.index != use.index.identity:
+        for run, texts in wanted.items():
+            if texts and Run(run).info.index not in ("", use.index.identity):
                 raise UsageError(
-                    f"{folder} has no features, and was made on another index, or before this one changed",
+                    f"{run} has no features, and was made on another index, or before this one changed",
                     "name its own with --index, or run it again: ragways eval run",
                 )
         with progress_bar() as progress:
-            for number, text in enumerate(texts):
-                progress(Progress("looking", number, len(texts)))
+            every = sorted(set().union(*wanted.values()))
+            for number, text in enumerate(every):
+                progress(Progress("looking", number, len(every)))
                 found[text] = await all_features(use, text)
-    return lambda _, text: found.get(text, {})
+    return found
 
 
 # As text
@@ -252,11 +250,14 @@ async def _features(runs: Sequence[Path], settings: Settings) -> FeaturesOf:
 def _show_fit(
     outcomes: Outcomes, router: Router, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None
 ) -> None:
-    """What a fit came to: arms, winners by type of question, whether routing is worth it, what is certified."""
-    from ragways.evaluation.routing.tables import arm_scores, arm_table, type_table, verdict, winners
+    """The result of a fit: arms, the best by type of question, whether routing is worth it, what is certified."""
+    from ragways.evaluation.routing.tables import arm_table, type_table, verdict
     from ragways.retrieval.routing.router import guard_in_words
 
-    scores, by_type = arm_scores(outcomes, settings.cost), winners(outcomes, settings, router.fixed)
+    tables = {
+        "arms": arm_table(outcomes, settings.cost, router.fixed),
+        "types": type_table(outcomes, settings, router.fixed),
+    }
     lines = {
         "verdict": verdict(router),
         "guard": guard_in_words(router),
@@ -268,17 +269,16 @@ def _show_fit(
             "file": str(file), "run": str(run or ""), "quality": router.quality, "cost": router.cost,
             "trade": router.trade, "look": router.look, "fixed": router.fixed, "questions": len(outcomes),
             **lines, "guard": to_plain(router.guard), "guard_in_words": lines["guard"], "stop": to_plain(router.stop),
-            "arms": to_plain(scores), "types": [{**to_plain(one), "wins": one.wins} for one in by_type],
+            **{name: table.to_plain() for name, table in tables.items()},
         }  # fmt: skip
         print_json(data)
         return
-    show_table(arm_table(scores, router, len(outcomes)), compact=True)
-    show_table(type_table(by_type, router), compact=True)
+    for table in tables.values():
+        show_table(table, compact=True)
     for name, line in lines.items():
         if line:
             write_line(f"{name:<10} {line}")
-    kept = f"; its run is kept in {run}" if run is not None else ""
-    write_line(f"wrote {file}{kept}")
+    write_line(f"wrote {file}" + (f"; its run is stored in {run}" if run is not None else ""))
 
 
 def _show_route(found: RouteExplanation) -> None:

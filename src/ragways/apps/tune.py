@@ -1,10 +1,10 @@
-"""`ragways tune`: find out on questions of one's own corpus which way answers which of them best, and go by it."""
+"""`ragways tune`: fit a router on questions of one's own corpus, each answered by every arm."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,21 +33,21 @@ from ragways.apps.terminal import (
     write_line,
 )
 from ragways.core.errors import BudgetExceeded, UsageError
-from ragways.core.plain import to_plain
-from ragways.core.table import Column, Table
+from ragways.core.table import Table
 from ragways.core.text import counted
 from ragways.core.trace import Budget, spending
 
 if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.question import Question
-    from ragways.evaluation.routing.tuning import ArmPlan
     from ragways.evaluation.run import Variant
     from ragways.retrieval.resources import Resources
     from ragways.settings import Settings
 
 COUNT = 20
 """Questions of each kind."""
+UNCOUNTED = "not counted: the model's calls to write and check the questions; these figures are for as many by rules"
+"""A note on a plan with a model."""
 
 
 @with_settings("index", "model")
@@ -65,7 +65,7 @@ def tune(
         ),
     ] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say what would be asked, and what it costs; do nothing.")
+        bool, typer.Option("--plan", help="Show how many calls that takes, and what they cost; do nothing.")
     ] = False,
     budget: BudgetOption = None,
     quality: QualityOption = None,
@@ -83,7 +83,7 @@ def tune(
     """Make questions on your corpus, try ways of answering them, and have `auto` take the best for each.
 
     Says which way wins for which type of question, at what price, and whether that is worth it at all. Stopped, it goes
-    on where it was when run again; its run is kept in the cache folder.
+    on where it was when run again; its run is stored in the cache folder.
     """
     wanted = _Wanted(questions, format or "plain", count, arms, seed, at_once)
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
@@ -92,10 +92,7 @@ def tune(
         else:
             folder, metric = asyncio.run(_run(chosen, wanted, quality, progress))
     if plan:
-        if json:
-            print_json({**to_plain(planned), "usd": planned.usd})
-        else:
-            _show_plan(planned)
+        _show_plan(*planned, made=questions is None, json=json)
         return
     from ragways.experiment import fit_settings
     from ragways.retrieval.routing.auto import OWN
@@ -133,52 +130,30 @@ class _Wanted:
 # Planning
 
 
-@dataclass(frozen=True, slots=True)
-class TuningPlan:
-    """What tuning would ask. `unasked` names what is not in the figures."""
-
-    questions: int
-    made: bool
-    arms: tuple[ArmPlan, ...]
-    unasked: str = ""
-
-    @property
-    def usd(self) -> float | None:
-        known = [arm.usd for arm in self.arms]
-        return None if None in known else sum(usd or 0.0 for usd in known)
-
-
-async def _plan(settings: Settings, wanted: _Wanted, progress: ProgressCallback) -> TuningPlan:
+async def _plan(settings: Settings, wanted: _Wanted, progress: ProgressCallback) -> tuple[int, Table]:
+    """The number of questions, and what each arm would take for them."""
     from ragways.assemble import opened
     from ragways.evaluation.routing.tuning import plan_arms
 
     async with opened(settings) as use:
         variants = wanted.variants(use, settings)
         asked = await _questions(use, wanted, progress, without_model=True)
-        unasked = ""
+        table = await plan_arms(use, asked, variants, progress=progress)
         if wanted.questions is None and use.model.model is not None:
-            unasked = "what the model is asked to write and check the questions; these figures are for as many by rules"
-        return TuningPlan(
-            len(asked), wanted.questions is None, await plan_arms(use, asked, variants, progress=progress), unasked
-        )
+            table = replace(table, notes=(*table.notes, UNCOUNTED))
+        return len(asked), table
 
 
-def _show_plan(planned: TuningPlan) -> None:
-    heads = ("calls", "input", "output")
-    table = Table.of(
-        ["arm", *(Column(head, ",d", "right") for head in heads), Column("USD", ".4f", "right"),
-         Column("seconds here", ",.0f", "right")],
-        [[arm.arm, arm.calls, arm.input, arm.output, arm.usd, arm.seconds] for arm in planned.arms],
-        title=f"{counted(planned.questions, 'question')} for each of {counted(len(planned.arms), 'arm')}: at most",
-        notes=[
-            "counted on a few questions that were tried by rules; an agent is taken to go all its rounds",
-            *([f"not counted: {planned.unasked}"] if planned.unasked else []),
-        ],
-    )  # fmt: skip
-    show_table(table, compact=True)
-    total = "at a price that nobody knows (set prices)" if planned.usd is None else f"${planned.usd:.4f} at most"
-    answers = planned.questions * len(planned.arms)
-    write_line(f"{counted(answers, 'answer')}, {total}; nothing was done")
+def _show_plan(questions: int, arms: Table, *, made: bool, json: bool) -> None:
+    costs = arms.column("usd")
+    usd = None if None in costs else sum(costs)
+    if json:
+        unasked = UNCOUNTED if UNCOUNTED in arms.notes else ""
+        print_json({"questions": questions, "made": made, "arms": arms.to_plain(), "unasked": unasked, "usd": usd})
+        return
+    show_table(arms, compact=True)
+    total = "at an unknown price (set prices)" if usd is None else f"${usd:.4f} at most"
+    write_line(f"{counted(questions * len(arms), 'answer')}, {total}; nothing was done")
 
 
 # Questions and answers
@@ -198,7 +173,7 @@ async def _run(
     async with opened(settings) as use:
         variants = wanted.variants(use, settings)
         folder = _folder(settings, wanted, use)
-        asked = await _questions(use, wanted, progress, kept=folder / "questions.jsonl")
+        asked = await _questions(use, wanted, progress, stored=folder / "questions.jsonl")
         if len(asked) < FEWEST:
             few = counted(len(asked), "question is", "questions are")
             raise UsageError(f"{few} too few to tune on", f"make more (--count), or bring {FEWEST} or more")
@@ -215,28 +190,28 @@ async def _questions(
     progress: ProgressCallback,
     *,
     without_model: bool = False,
-    kept: Path | None = None,
+    stored: Path | None = None,
 ) -> list[Question]:
-    """The questions of the file, or those made on the corpus; made once for a run, and `kept` beside it."""
+    """The questions of the file, or those generated on the corpus; generated once for a run, and `stored` beside it."""
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.questions.generate import generate, write
 
     if wanted.questions is not None:
         return load_questions(wanted.format, wanted.questions)
-    if kept is not None and kept.is_file():
-        return load_questions("plain", kept)
+    if stored is not None and stored.is_file():
+        return load_questions("plain", stored)
     made = await generate(use, count=wanted.count, seed=wanted.seed, without_model=without_model, progress=progress)
     if made.stopped:
         raise BudgetExceeded(f"{made.stopped}; the questions are not all made", "run again with a larger --budget")
     if not made.questions:
         raise UsageError("no question could be made from this corpus", "set a model, or bring --questions FILE")
-    if kept is not None:
-        write(made, kept)
+    if stored is not None:
+        write(made, stored)
     return list(made.questions)
 
 
 def _folder(settings: Settings, wanted: _Wanted, use: Resources) -> Path:
-    """A folder in the cache for each index, as it is now, and for each set of questions. Routers call the corpus so."""
+    """A folder in the cache for each state of an index and each set of questions. It names the corpus in routers."""
     asked = str(wanted.questions.resolve()) if wanted.questions else f"{wanted.count}"
     model = use.model.model.name if use.model.model is not None else ""
     named = "|".join((use.index.identity, asked, str(wanted.seed), model))

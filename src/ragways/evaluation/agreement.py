@@ -90,9 +90,9 @@ def agreement_tables(runs: Iterable[LabelledRun], verdicts: Sequence[str] = tupl
 
 def _counted(given: Sequence[Label], outdated: int) -> str:
     counts = Counter(label.value for label in given)
-    said = ", ".join(f"{counts[value]:,} {value}" for value in LABEL_VALUES)
+    listed = ", ".join(f"{counts[value]:,} {value}" for value in LABEL_VALUES)
     old = f" {outdated:,} labels are of answers that have been replaced since, and in no figure." if outdated else ""
-    return f"{said}; by {', '.join(sorted({label.by for label in given}))}.{old}"
+    return f"{listed}; by {', '.join(sorted({label.by for label in given}))}.{old}"
 
 
 def _kappa(own: Kappa) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Gold evidence found in an index, and the ranks at which a paradigm found it."""
+"""The documents of gold evidence in an index, and its ranks among the hits of a paradigm."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class GoldIndex:
         return document is not None and plain_words(text)[:2000] in plain_words(document.text)
 
     def ranks(self, question: Question, hits: Hits) -> list[int | None]:
-        """For each piece of gold, the rank at which it was found: among documents, or among pieces for a quote."""
+        """For each piece of gold, its rank: among documents, or among pieces for a quote."""
         order = {id: n for n, id in enumerate(dict.fromkeys(hit.piece.document for hit in hits.items), start=1)}
         return self._found(question, hits.items, order)
 
@@ -55,8 +55,8 @@ class GoldIndex:
 
     def _found(self, question: Question, hits: Sequence[Hit], order: dict[str, int]) -> list[int | None]:
         stated = any(gold.statement for gold in question.gold)
-        said = [frozenset(terms(hit.piece.text)) for hit in hits] if stated else []
-        return [_stated(gold, said) if gold.statement else self._rank(gold, hits, order) for gold in question.gold]
+        texts = [frozenset(terms(hit.piece.text)) for hit in hits] if stated else []
+        return [_stated(gold, texts) if gold.statement else self._rank(gold, hits, order) for gold in question.gold]
 
     def _rank(self, gold: Gold, hits: Sequence[Hit], order: dict[str, int]) -> int | None:
         if gold.quote:
@@ -66,8 +66,8 @@ class GoldIndex:
         return min((order[id] for id in self.documents(gold) if id in order), default=None)
 
 
-def _stated(gold: Gold, said: Sequence[frozenset[str]]) -> int | None:
+def _stated(gold: Gold, texts: Sequence[frozenset[str]]) -> int | None:
     """The first piece that has most of a statement's words. Two texts that say the same seldom share all of them."""
     words = set(terms(gold.statement))
     most = MOST * len(words)
-    return next((n for n, text in enumerate(said, start=1) if words and len(words & text) >= most), None)
+    return next((n for n, text in enumerate(texts, start=1) if words and len(words & text) >= most), None)

@@ -1,6 +1,6 @@
 """Answers of other systems as records, so that they are scored in the same table.
 
-They are read from whatever file the system left: JSON, JSON lines or CSV, also compressed. A row is `{"id" or
+They are read from the file that the system wrote: JSON, JSON lines or CSV, also compressed. A row is `{"id" or
 "question", "answer", "explanation", "evidence": [text, or {"title", "text"}], "usage", "seconds", "abstained",
 "repeat", "error"}`; other usual names of these fields are known. A file may also be one object, from questions (or
 their ids) to answers.
@@ -16,36 +16,40 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
-from ragways.core.plain import to_plain
 from ragways.core.types import title_name
 from ragways.evaluation.datasets.reading import Row, read_json, words
 from ragways.evaluation.question import Gold, Question, plain_words
 from ragways.evaluation.record import FILE, AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, locked
+from ragways.retrieval.ask import PARADIGMS
 from ragways.tasks.refusal import refuses
 
-NOWHERE = AnswerOrigin()
 _NAME = re.compile(r"\w[\w.+-]{0,59}")
-IDS = ("id", "_id", "qid", "question_id", "query_id", "ex_num")
-QUESTIONS = ("question", "query", "question_text", "input")
-ANSWERS = (
-    "answer", "response", "prediction", "predicted_answer", "pred", "rag_answer", "generated_answer", "final_answer",
-    "llm_response", "output", "result",
-)  # fmt: skip
-EXPLANATIONS = ("explanation", "reasoning", "rationale")
-EVIDENCE = (
-    "evidence", "contexts", "context", "retrieved", "retrieved_contexts", "retrieved_chunks", "retrieved_docs",
-    "chunks", "passages", "documents", "source_sentences",
-)  # fmt: skip
-USAGES = ("usage", "token_usage", "tokens", "total_tokens")
-SECONDS = ("seconds", "latency", "elapsed", "duration")
-TOKENS = {
+_NAMES = {
+    "id": ("id", "_id", "qid", "question_id", "query_id", "ex_num"),
+    "question": ("question", "query", "question_text", "input"),
+    "answer": ("answer", "response", "prediction", "predicted_answer", "pred", "rag_answer", "generated_answer",
+               "final_answer", "llm_response", "output", "result"),
+    "explanation": ("explanation", "reasoning", "rationale"),
+    "evidence": ("evidence", "contexts", "context", "retrieved", "retrieved_contexts", "retrieved_chunks",
+                 "retrieved_docs", "chunks", "passages", "documents", "source_sentences"),
+    "usage": ("usage", "token_usage", "tokens", "total_tokens"),
+    "seconds": ("seconds", "latency", "elapsed", "duration"),
+    "milliseconds": ("seconds_ms", "latency_ms", "elapsed_ms", "duration_ms"),
+}  # fmt: skip
+"""The names that other systems give the fields of a row; the first that is there is taken."""
+_PASSAGE = {
+    "text": ("text", "content", "passage", "chunk", "paragraph_text", "snippet", "page_content"),
+    "title": ("title", "name", "doc_title", "section_path", "source"),
+    "id": ("id", "doc_id", "document_id", "chunk_id"),
+}
+_USAGE = {
     "input": ("input", "input_tokens", "prompt_tokens"),
     "output": ("output", "output_tokens", "completion_tokens"),
     "calls": ("calls", "requests"),
@@ -57,24 +61,13 @@ MAX_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedPassage:
-    """A piece of evidence as it was given. A text that stands alone may be a title, and is compared as both."""
-
-    text: str = ""
-    title: str = ""
-    id: str = ""
-    score: float | None = None
-    alone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ImportedAnswer:
-    """One answer. `answer` is None where the file gives none, `evidence` where it has none of any answer."""
+    """One answer. `answer` is None where the file gives none, `evidence` where the row has none."""
 
     id: str
     question: str
     answer: str | None
-    evidence: tuple[ImportedPassage, ...] | None = None
+    evidence: tuple[EvidenceItem, ...] | None = None
     usage: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None
     abstained: bool | None = None
@@ -101,48 +94,42 @@ def read_answers(file: Path) -> list[ImportedAnswer]:
 
 def _rows(found: object) -> list[Row]:
     if isinstance(found, dict):
-        inner = next(
-            (found[name] for name in ("results", "answers", "data") if isinstance(found.get(name), list)), None
-        )
-        found = inner if inner is not None else [_keyed(key, value) for key, value in found.items()]
+        lists = [found[name] for name in ("results", "answers", "data") if isinstance(found.get(name), list)]
+        # `{question or id: answer}`: the key is compared as both.
+        pairs = ((key, one if isinstance(one, dict) else {"answer": one}) for key, one in found.items())
+        found = lists[0] if lists else [{"id": key, "question": key, **row} for key, row in pairs]
     return found if isinstance(found, list) and all(isinstance(row, dict) for row in found) else []
 
 
-def _keyed(key: str, value: object) -> Row:
-    """`{question or id: answer}`: the key is compared as both."""
-    row = value if isinstance(value, dict) else {"answer": value}
-    return {"id": key, "question": key, **row}
-
-
 def _answer(row: Row) -> ImportedAnswer:
-    id, question = words(_first(row, IDS)), words(_first(row, QUESTIONS))
+    found = {field: _first(row, names) for field, names in _NAMES.items()}
+    id, question, answer = words(found["id"]), words(found["question"]), found["answer"]
     if not (id or question):
         raise ValueError("neither id nor question")
-    answer, abstained, evidence = _first(row, ANSWERS), row.get("abstained"), _first(row, EVIDENCE)
+    evidence, seconds, later = _unpacked(found["evidence"]), found["seconds"], found["milliseconds"]
+    abstained, repeat = row.get("abstained"), row.get("repeat")
+    if isinstance(abstained, str):
+        abstained = abstained.strip().casefold() in ("true", "yes", "1") if abstained else None
     return ImportedAnswer(
         id,
         question,
         None if answer is None else "; ".join(map(words, answer)) if isinstance(answer, list) else words(answer),
         None if evidence is None else tuple(_passages(evidence)),
-        _usage(row),
-        _seconds(row),
-        None if abstained in (None, "") else _true(abstained),
-        None if row.get("repeat") in (None, "") else int(row["repeat"]),
+        _usage(row, _unpacked(found["usage"])),
+        _number(seconds) if seconds not in (None, "") else _number(later) / 1000 if later not in (None, "") else None,
+        None if abstained is None else bool(abstained),
+        None if repeat in (None, "") else int(repeat),
         words(row.get("error")),
-        words(_first(row, EXPLANATIONS)),
+        words(found["explanation"]),
     )
 
 
 def _first(row: Row, names: Sequence[str]) -> Any:  # noqa: ANN401 - whatever stands there
-    """The first of the fields that is there. Cells of a table that hold JSON are unpacked."""
-    for name in names:
-        value = row.get(name)
-        if value is not None:
-            return _unpacked(value) if names is EVIDENCE or names is USAGES else value
-    return None
+    return next((row[name] for name in names if row.get(name) is not None), None)
 
 
 def _unpacked(value: object) -> object:
+    """A cell of a table may hold JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(value)
@@ -151,102 +138,71 @@ def _unpacked(value: object) -> object:
     return value
 
 
-def _passages(value: object) -> list[ImportedPassage]:
-    items = value if isinstance(value, list) else [value]
-    return [_passage(item) for item in items if item not in (None, "")]
+def _passages(value: object) -> Iterator[EvidenceItem]:
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            score = item.get("score")
+            text, title, id = (words(_first(item, names)) for names in _PASSAGE.values())
+            yield EvidenceItem(id, title=title, text=text, score=None if score is None else _number(score))
+        elif item not in (None, ""):
+            yield EvidenceItem(text=words(item))
 
 
-def _passage(item: object) -> ImportedPassage:
-    if not isinstance(item, dict):
-        return ImportedPassage(words(item), alone=True)
-    text = _first(item, ("text", "content", "passage", "chunk", "paragraph_text", "snippet", "page_content"))
-    title = _first(item, ("title", "name", "doc_title", "section_path", "source"))
-    id, score = _first(item, ("id", "doc_id", "document_id", "chunk_id")), item.get("score")
-    return ImportedPassage(words(text), words(title), words(id), _number(score) if score is not None else None)
-
-
-def _usage(row: Row) -> dict[str, float]:
+def _usage(row: Row, found: object) -> dict[str, float]:
     """What is known: a figure that the file does not give is left out, not 0."""
-    found = _first(row, USAGES)
     if not isinstance(found, dict):  # beside the answer, `input` and `output` are texts
         found = {**{name: value for name, value in row.items() if name not in ("input", "output")}, "tokens": found}
     figures = {}
-    for name, names in TOKENS.items():
+    for name, names in _USAGE.items():
         value = next((found[other] for other in names if found.get(other) not in (None, "")), None)
         if isinstance(value, int | float | str):
             figures[name] = _number(value)
     return figures
 
 
-def _seconds(row: Row) -> float | None:
-    for scale, names in ((1.0, SECONDS), (0.001, tuple(f"{name}_ms" for name in SECONDS))):
-        value = _first(row, names)
-        if value not in (None, ""):
-            return _number(value) * scale
-    return None
-
-
-def _number(value: object) -> float:
-    number = float(value)  # type: ignore[arg-type]
+def _number(value: Any) -> float:  # noqa: ANN401 - whatever stands there
+    number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"{value!r} is not a number")
     return number
 
 
-def _true(value: object) -> bool:
-    return value.strip().casefold() in ("true", "yes", "1") if isinstance(value, str) else bool(value)
+# The ranks of gold evidence
 
 
-# Where gold evidence stands in what was given
-
-
-def are_titles(passages: Iterable[ImportedPassage]) -> bool:
-    """Texts that stand alone are titles where all of them are short lines."""
-    alone = [passage.text for passage in passages if passage.alone]
-    return bool(alone) and all(len(text) <= MAX_TITLE and "\n" not in text for text in alone)
-
-
-def titled(passage: ImportedPassage) -> ImportedPassage:
-    return replace(passage, title=passage.text, text="") if passage.alone else passage
-
-
-def ranks(wanted: Sequence[Gold], found: Sequence[ImportedPassage]) -> tuple[int | None, ...]:
-    """For each piece of gold, the rank at which it was found: among documents, or among pieces for a quote."""
+def ranks(wanted: Sequence[Gold], found: Sequence[EvidenceItem]) -> tuple[int | None, ...]:
+    """For each piece of gold, its rank: among documents, or among pieces for a quote."""
     order: dict[str, int] = {}
-    for passage in found:
-        order.setdefault(_document(passage), len(order) + 1)
-    texts = [plain_words(passage.text) for passage in found]
+    for item in found:
+        order.setdefault(_document(item), len(order) + 1)
+    texts = [plain_words(item.text) for item in found]
     return tuple(_rank(gold, found, texts, order) for gold in wanted)
 
 
-def _rank(gold: Gold, found: Sequence[ImportedPassage], texts: Sequence[str], order: dict[str, int]) -> int | None:
+def _rank(gold: Gold, found: Sequence[EvidenceItem], texts: Sequence[str], order: dict[str, int]) -> int | None:
+    pairs, title = list(zip(found, texts, strict=True)), title_name(gold.title)
     if gold.quote:
         quote = plain_words(gold.quote)
-        numbered = enumerate(zip(found, texts, strict=True), start=1)
-        return next((number for number, (one, text) in numbered if quote in text and _may_be(gold, one)), None)
+        places = (
+            number
+            for number, (item, text) in enumerate(pairs, start=1)
+            # An item without a title may come from any document.
+            if quote in text and (not title or not item.title or title_name(item.title) == title)
+        )
+        return next(places, None)
     whole = plain_words(gold.text)[:2000]
     at = (
-        order[_document(passage)]
-        for passage, text in zip(found, texts, strict=True)
-        if _is(gold, passage) or (whole and (whole in text or (len(text) > MAX_TITLE and text in whole)))
+        order[_document(item)]
+        for item, text in pairs
+        if (gold.key and item.id and gold.key in (item.id, item.id.rpartition("#")[2]))
+        or (title and title_name(item.title or item.text) == title)
+        or (whole and (whole in text or (len(text) > MAX_TITLE and text in whole)))
     )
     return min(at, default=None)
 
 
-def _document(passage: ImportedPassage) -> str:
-    return title_name(passage.title or passage.text) or passage.id
-
-
-def _may_be(gold: Gold, passage: ImportedPassage) -> bool:
-    """A passage without a title may come from any document."""
-    return not gold.title or not passage.title or title_name(gold.title) == title_name(passage.title)
-
-
-def _is(gold: Gold, passage: ImportedPassage) -> bool:
-    if gold.key and passage.id and gold.key in (passage.id, passage.id.rpartition("#")[2]):
-        return True
-    name = passage.title or (passage.text if passage.alone else "")
-    return bool(gold.title) and title_name(gold.title) == title_name(name)
+def _document(item: EvidenceItem) -> str:
+    return title_name(item.title or item.text) or item.id
 
 
 # Records
@@ -255,14 +211,15 @@ def _is(gold: Gold, passage: ImportedPassage) -> bool:
 @dataclass(frozen=True)
 class ImportResult:
     """`unmatched`: answers that belong to no question; `unanswered`: questions without an answer; `retrieval_only`: the
-    file has evidence and no answers, so that its records hold no gold answer to be scored by.
+    file has evidence and no answers, so that its records hold no gold answer to be scored by; `evidence`: none, titles
+    or texts.
     """
 
     records: tuple[Record, ...]
     unmatched: tuple[ImportedAnswer, ...]
     unanswered: tuple[Question, ...]
     retrieval_only: bool
-    evidence: Literal["none", "titles", "texts"]
+    evidence: str
 
     def counts(self) -> dict[str, Any]:
         """What became of every answer and every question, as plain data; those left over are named."""
@@ -282,60 +239,53 @@ class ImportResult:
 
 
 def to_records(
-    given: Sequence[ImportedAnswer], questions: Sequence[Question], name: str, *, made: AnswerOrigin = NOWHERE
+    given: Sequence[ImportedAnswer],
+    questions: Sequence[Question],
+    name: str,
+    *,
+    made: AnswerOrigin = AnswerOrigin(),  # noqa: B008 - frozen
 ) -> ImportResult:
     """A record for every answer that belongs to a question, in the questions' order."""
-    answered, unmatched = _matched(given, questions)
-    retrieval_only = not any(one.answer or one.abstained or one.error for one in given)
-    titles = are_titles(passage for one in given for passage in one.evidence or ())
-    records = [
-        _record(question, one, name, repeat, titles, retrieval_only, made)
-        for question in questions
-        for repeat, one in _numbered(answered.get(question.id, []))
-    ]
-    has_evidence = any(one.evidence is not None for one in given)
-    unanswered = tuple(question for question in questions if question.id not in answered)
-    evidence: Literal["none", "titles", "texts"] = "none" if not has_evidence else "titles" if titles else "texts"
-    return ImportResult(tuple(records), tuple(unmatched), unanswered, retrieval_only, evidence)
-
-
-def _matched(
-    given: Sequence[ImportedAnswer], questions: Sequence[Question]
-) -> tuple[dict[str, list[ImportedAnswer]], list[ImportedAnswer]]:
     by_id = {question.id: question for question in questions}
     by_text: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         by_text[plain_words(question.text)].append(question)
     answered: dict[str, list[ImportedAnswer]] = defaultdict(list)
-    unmatched = []
+    unmatched: list[ImportedAnswer] = []
     for one in given:
-        found = _question_of(one, by_id, by_text)
-        if found is None:
-            unmatched.append(one)
-        else:
-            answered[found.id].append(one)
-    return answered, unmatched
+        match = _question_of(one, by_id, by_text)
+        (unmatched if match is None else answered[match.id]).append(one)
+    retrieval_only = not any(one.answer or one.abstained or one.error for one in given)
+    evidence = "none" if all(one.evidence is None for one in given) else "texts"
+    alone = [item.text for one in given for item in one.evidence or () if not (item.title or item.id)]
+    if alone and all(len(text) <= MAX_TITLE and "\n" not in text for text in alone):
+        evidence = "titles"  # texts that stand alone, all of them short lines
+    records = [
+        _record(question, one, replace(made, imported=name), repeat, evidence == "titles", retrieval_only)
+        for question in questions
+        for repeat, one in _numbered(answered[question.id])
+    ]
+    unanswered = tuple(question for question in questions if not answered[question.id])
+    return ImportResult(tuple(records), tuple(unmatched), unanswered, retrieval_only, evidence)
 
 
 def _question_of(
-    one: ImportedAnswer, by_id: dict[str, Question], by_text: dict[str, list[Question]]
+    one: ImportedAnswer, by_id: Mapping[str, Question], by_text: Mapping[str, list[Question]]
 ) -> Question | None:
-    """By id, if the words do not speak against it: an id may be no more than a row's number in another file. Else by
+    """By id, unless the words are those of another question: an id may be a row's number in another file. Else by
     words, if only one question has them.
     """
-    named, said = by_id.get(one.id), plain_words(one.question)
-    if named is not None and (not said or one.question == one.id or _akin(said, plain_words(named.text))):
-        return named
-    same = by_text.get(said, []) if said else []
+    named, text = by_id.get(one.id), plain_words(one.question)
+    if named is not None:
+        own = plain_words(named.text)
+        # The same words, or one with something added.
+        if not text or one.question == one.id or text in own or own in text:
+            return named
+    same = by_text.get(text, []) if text else []
     return same[0] if len(same) == 1 else None
 
 
-def _akin(one: str, other: str) -> bool:
-    """The same words, or one with something added."""
-    return one in other or other in one
-
-
-def _numbered(some: Sequence[ImportedAnswer]) -> Iterable[tuple[int, ImportedAnswer]]:
+def _numbered(some: Sequence[ImportedAnswer]) -> Iterator[tuple[int, ImportedAnswer]]:
     """Repeats as the file numbers them, the others in its order."""
     taken = {one.repeat for one in some if one.repeat is not None}
     free = (number for number in range(len(some) + len(taken)) if number not in taken)
@@ -347,15 +297,8 @@ def _numbered(some: Sequence[ImportedAnswer]) -> Iterable[tuple[int, ImportedAns
 
 
 def _record(
-    question: Question,
-    one: ImportedAnswer,
-    name: str,
-    repeat: int,
-    titles: bool,
-    retrieval_only: bool,
-    made: AnswerOrigin,
+    question: Question, one: ImportedAnswer, made: AnswerOrigin, repeat: int, titles: bool, retrieval_only: bool
 ) -> Record:
-    passages = [titled(passage) if titles else passage for passage in one.evidence or ()]
     missing = one.answer is None and not one.abstained and not retrieval_only
     error = one.error or ("the file gives no answer" if missing else "")
     abstained = one.abstained if one.abstained is not None else not retrieval_only and refuses(one.answer or "")
@@ -364,7 +307,7 @@ def _record(
         question.text,
         question.type,
         () if retrieval_only else question.answers,
-        name,
+        made.imported,
         repeat,
         answer=one.answer or "",
         explanation=one.explanation,
@@ -372,11 +315,14 @@ def _record(
         way="imported",
         wanted=question.gold,
         ranks=() if one.evidence is None else ranks(question.gold, one.evidence),
-        evidence=tuple(EvidenceItem(one.id, "", one.title, one.text, score=one.score) for one in passages),
+        evidence=tuple(
+            replace(item, title=item.text, text="") if titles and not (item.title or item.id) else item
+            for item in one.evidence or ()
+        ),
         usage=AnswerUsage(**one.usage),
         seconds=one.seconds or 0.0,
         error=error,
-        made=replace(made, imported=name),
+        made=made,
     )
 
 
@@ -385,8 +331,6 @@ def _record(
 
 def check_name(name: str) -> None:
     """A name that stands in tables and cannot be taken for one of our own."""
-    from ragways.retrieval.ask import PARADIGMS
-
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name", "letters, digits and .+-_ please, at most 60")
     if name in PARADIGMS:
@@ -399,23 +343,19 @@ def add(folder: Path, records: Sequence[Record], name: str, *, replace: bool = F
     it.
     """
     with locked(folder):
-        return _add(folder, records, name, replace=replace)
-
-
-def _add(folder: Path, records: Sequence[Record], name: str, *, replace: bool) -> int:
-    here = list(Records(folder)) if (folder / FILE).is_file() else []
-    new = {record.key: record for record in records}
-    _same_questions(folder, here, records)
-    there = {record.key: record for record in here if record.paradigm == name and not replace}
-    if any(_content(record) != _content(new.get(key)) for key, record in there.items()):
-        cure = "choose another --name, or give --replace"
-        raise UsageError(f"{folder} holds {len(there)} other answers of {name}", cure)
-    if replace and (folder / FILE).is_file():
-        jsonl.replace(folder / FILE, [row for row in jsonl.read(folder / FILE) if row.get("paradigm") != name])
-    run, writing = Records(folder), [record for key, record in new.items() if key not in there]
-    for record in writing:
-        run.append(record)
-    return len(writing)
+        run, new = Records(folder), {record.key: record for record in records}
+        here = run.here()
+        _same_questions(folder, here, records)
+        there = {record.key: record for record in here if record.paradigm == name and not replace}
+        if any(key not in new or not _same(record, new[key]) for key, record in there.items()):
+            cure = "choose another --name, or give --replace"
+            raise UsageError(f"{folder} holds {len(there)} other answers of {name}", cure)
+        if replace and here:
+            jsonl.replace(folder / FILE, [row for row in jsonl.read(folder / FILE) if row.get("paradigm") != name])
+        writing = [record for key, record in new.items() if key not in there]
+        for record in writing:
+            run.append(record)
+        return len(writing)
 
 
 def _same_questions(folder: Path, here: Iterable[Record], records: Iterable[Record]) -> None:
@@ -429,8 +369,6 @@ def _same_questions(folder: Path, here: Iterable[Record], records: Iterable[Reco
             )
 
 
-def _content(record: Record | None) -> object:
-    """What makes two imports the same, as it is once written to JSON and read back."""
-    if record is None:
-        return None
-    return to_plain(replace(record, made=NOWHERE))
+def _same(one: Record, other: Record) -> bool:
+    """Whether two imports gave the same, whatever the files were called. Features come from the run."""
+    return replace(one, made=other.made, features=other.features) == other

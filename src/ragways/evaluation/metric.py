@@ -25,7 +25,7 @@ REFUSALS: Mapping[Refusal, str] = {
     "left out": "is left out and counted as unscored",
     "no matter": "makes no difference",
 }
-"""What becomes of an answer that refuses, in words."""
+"""How an answer that refuses counts, in words."""
 SIGNED = frozenset({"crag-coarse", "crag-fine"})
 """Metrics from −1 to 1: their means are no shares, even where no answer happened to be wrong."""
 ABSTAINED = "abstained"
@@ -38,14 +38,14 @@ NO_ANSWER = "insufficient information"
 
 
 def unanswerable(record: Record) -> bool:
-    """Whether the right answer is to abstain: the type says so, or the gold answer does and no other stands by it."""
+    """Whether the right answer is to abstain: by its type, or because the gold answer is that there is none."""
     if record.type.casefold() == "null":
         return True
     return bool(record.gold) and all(gold.casefold().strip().strip(" .") in (NO_ANSWER, "") for gold in record.gold)
 
 
 def refused(record: Record) -> bool:
-    """Whether there is no answer to speak of: it abstains, or says nothing."""
+    """Whether there is no answer: it abstains, or is empty."""
     return record.abstained or not record.answer.strip()
 
 
@@ -103,10 +103,10 @@ class Metric:
         if self.refusal == "zero" and refused(record):
             return Score(0.0)
         value = self.of(record)
-        return Score(value, "" if value is not None else "the record does not tell")
+        return Score(value, "" if value is not None else "the record does not have it")
 
     def counted(self, score: Score, record: Record, refusals: Refusals) -> Score:
-        """The score of a record with a refusal counted as is asked for; all other scores as they are."""
+        """The score of a record, with a refusal counted as `refusals` says; all other scores as they are."""
         if refusals == "source" and self.source_refusal == "as text" and refused(record) and AS_TEXT in score.details:
             return Score(score.details[AS_TEXT], details=score.details)
         return score
@@ -117,6 +117,6 @@ def deciding(metric: Metric) -> Metric:
     if metric.advisory:
         raise UsageError(
             f"{metric} is an estimate, too weak for a verdict",
-            "name another metric (ragways eval score shows this one; eval agreement holds it against people)",
+            "name another metric (ragways eval score shows this one; eval agreement compares it with people)",
         )
     return metric

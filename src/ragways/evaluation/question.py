@@ -23,7 +23,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 class Gold:
     """Evidence that must be found: a whole document, by key, title or text, or a quote wherever it stands.
 
-    `statement` is what the evidence says in other words than its own: a piece that has most of them says it too.
+    `statement` is the evidence in other words than its own: a piece that has most of these words has the evidence.
     `id` is the chunk that it came from. It names that text in the index it was made on alone, so it counts only where
     nothing else is given.
     """
@@ -102,16 +102,16 @@ def squad_normal(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", _squad_words(text)).split())
 
 
-def compared(said: str, gold: str, form: Callable[[str], str] = normal) -> tuple[str, str]:
+def compared(answer: str, gold: str, form: Callable[[str], str] = normal) -> tuple[str, str]:
     """Both as they are compared, in this normal form.
 
     A gold answer of which nothing would be left ("A", the first of four options; "+") keeps its articles
-    or, where it is a sign alone, all there is, and so does the answer held against it.
+    or, where it is a sign alone, all there is, and so does the answer that is compared with it.
     """
     for each in (form, _squad_words if form is squad_normal else _words, _spaced):
         if wanted := each(gold):
-            return each(said), wanted
-    return form(said), gold.casefold().strip()  # the mark of a citation, which no answer is
+            return each(answer), wanted
+    return form(answer), gold.casefold().strip()  # the mark of a citation, which no answer is
 
 
 def _words(text: str) -> str:
@@ -132,5 +132,5 @@ def composed(text: str) -> str:
 
 
 def without_gold(questions: Sequence[Question]) -> bool:
-    """Whether nothing could be scored: a sign that the file is laid out otherwise than it was read."""
+    """Whether nothing could be scored: a sign that the file has another layout than the one it was read by."""
     return not any(question.answers or question.gold for question in questions)

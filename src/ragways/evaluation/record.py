@@ -261,10 +261,10 @@ def _asked(one: Question | Record) -> tuple[str, str, str, tuple[str, ...], tupl
 class RunInfo:
     """What `run.json` says of a run: written when it begins, checked when it goes on.
 
-    `id` keeps replies of this run apart from those of others; `index` identifies the state of the index; `variants` are
-    the settings of each paradigm in the records; `data` says where the questions come from, `construction` what each
-    layer had cost; `questions` is the hash of the questions with their gold (`questions_hash`), `date` the day on which
-    the run began (UTC).
+    `id` separates the cached replies of this run from those of others; `index` identifies the state of the index;
+    `variants` are the settings of each paradigm in the records; `data` says where the questions come from,
+    `construction` what each layer had cost; `questions` is the hash of the questions with their gold
+    (`questions_hash`), `date` the day on which the run began (UTC).
     """
 
     id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -286,8 +286,6 @@ class RunInfo:
         """The info of a folder; None where there is none that can be read."""
         try:
             data = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-            if "ways" in data:  # as versions before 0.2 called them
-                data["variants"] = data.pop("ways")
             return from_plain(cls, {**data, "id": data["id"]})
         except (OSError, ValueError, TypeError, KeyError):
             return None
@@ -314,7 +312,7 @@ class Run:
 
 
 def begin(folder: Path, new: RunInfo) -> RunInfo:
-    """Begin a run in a folder, or go on with the one that is there; returns its info and writes it.
+    """Begin a run in a folder, or continue the one in it; returns its info and writes it.
 
     Raises UsageError where the folder has a run with another seed, model, temperature, index or settings.
     """

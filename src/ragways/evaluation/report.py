@@ -119,7 +119,7 @@ def read_runs(runs: Sequence[Run], *more: Metric) -> list[ReportedRun]:
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """The last parts of the paths: as many as it takes to tell them apart."""
+    """The last parts of the paths: as many as it takes to make them different."""
     parts = [run.folder.resolve().parts for run in runs]
     for length in range(1, max(map(len, parts)) + 1):
         names = ["/".join(one[-length:]) for one in parts]
@@ -211,8 +211,8 @@ def _notes(records: Sequence[Record]) -> list[str]:
         return []
     more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
     return [
-        f"Not every paradigm was asked all {len(every):,} questions ({', '.join(few[:NAMED])}{more}): their means are "
-        "over different questions. Comparisons take only those that both were asked."
+        f"Not every paradigm answered all {len(every):,} questions ({', '.join(few[:NAMED])}{more}): their means are "
+        "over different questions. Comparisons take only those that both answered."
     ]
 
 
@@ -361,7 +361,7 @@ def _costs(runs: Sequence[ReportedRun]) -> Table:
 
 
 def _fronts(figures: Table, costs: Table, metric: Metric | None) -> Table:
-    """For each kind of cost that tells paradigms apart, those that no other beats in both quality and cost."""
+    """For each kind of cost in which paradigms differ, those that no other beats in both quality and cost."""
     means = _means(figures, metric.name) if metric is not None else {}
     rows = []
     for kind, words in COST_KINDS.items():
@@ -377,18 +377,14 @@ def _fronts(figures: Table, costs: Table, metric: Metric | None) -> Table:
 
 def _break_evens(runs: Sequence[ReportedRun], costs: Table, metric: Metric | None) -> Table:
     """After how many questions a layer has paid for itself, soonest first in each run."""
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for run in runs:
         built = run.run.info.construction
-        own = [row for row in costs.to_plain() if row["paradigm"] in run.paradigms.values()]
-        paid = any(row["tokens"] or row["index_tokens"] for row in own)
+        own = replace(costs, rows=tuple(row for row in costs.rows if row[0] in run.paradigms.values()))
+        paid = any(tokens or index for tokens, index in own.only("tokens", "index_tokens").rows)
         if metric is not None and built and paid and len(own) > 1:
             compared = compare_records(run.records, metric)
-            rows += [
-                (run.name, one.paradigm, one.against, ", ".join(one.layers), one.construction, one.saved, one.questions,
-                 one.words)
-                for one in break_evens(costs, compared.rows, built)
-            ]  # fmt: skip
+            rows += [{"run": run.name, **row} for row in break_evens(own, compared.rows, built)]
     heads: list[str | Column] = [
         "run", "paradigm", "against", "layers", Column("to build", amount, key="construction"),
         Column("saved each", amount, key="saved"), Column("questions", ",d"), Column("in words", key="words"),

@@ -52,9 +52,9 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")
 FAILURES = 3
 """Questions whose features could not be taken after which no more are tried."""
 DIGITS = 6
-"""Decimals of a feature that are kept."""
+"""Decimals of a feature that are stored."""
 STEPS = 300
-"""Steps of a trace that a record keeps."""
+"""Steps of a trace that a record has at most."""
 
 
 @dataclass(frozen=True)
@@ -78,18 +78,18 @@ class Variant:
 def parse_variants(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) -> list[Variant]:
     """Variants as they are written, joined by commas: `naive,naive[k=20;tokens=4000]`; `all` is every paradigm.
 
-    `defaults` are settings by paradigm, as the settings file has them; those written here go before.
+    `defaults` are settings by paradigm, as the settings file has them; those written here take precedence.
     """
-    kept = defaults or {}
-    for name in kept:
-        PARADIGMS.find(name)  # settings of a paradigm that is not there are a slip
+    usual = defaults or {}
+    for name in usual:
+        PARADIGMS.find(name)  # settings of an unknown paradigm are an error
     variants: dict[str, Variant] = {}
     for part in filter(str.strip, _BETWEEN.split(text)):
         name, values = parse_variant(part)
         for paradigm in PARADIGMS.values() if name == "all" else [PARADIGMS.find(name)]:
             own = f"[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else ""
             label = f"{paradigm.name}{own}"
-            settings = paradigm.check({**kept.get(paradigm.name, {}), **values})
+            settings = paradigm.check({**usual.get(paradigm.name, {}), **values})
             variants[label] = Variant(label, paradigm.name, settings)
     if not variants:
         raise UsageError("no paradigm is named", "see: ragways paradigms")
@@ -112,7 +112,7 @@ async def evaluate(
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
-    A run that is there already continues: recorded answers are not repeated, failures are. `at_once` questions run
+    A run that exists is continued: recorded answers are not repeated, failures are. `at_once` questions run
     concurrently. A spent budget (USD) raises BudgetExceeded; records stay. `data` says where the questions come from;
     `features` whether features of each question are stored, by which a router can be fitted. Raises UsageError, before
     any question, where the folder has another run, or a variant needs a layer that the index lacks.
@@ -125,13 +125,13 @@ async def evaluate(
     records, gold = Records(folder), GoldIndex(use.index)
     total, done, failed = len(questions) * len(variants) * repeats, 0, 0
 
-    def tell(variant: Variant) -> None:
+    def report(variant: Variant) -> None:
         note = f"{done:,} of {total:,}  {variant.name}  ${current_meter().spent.usd:.4f}"
         progress(Progress("asking", done, total, note))
 
     async def one(own: Resources, question: Question, variant: Variant, repeat: int) -> None:
         nonlocal done, failed
-        tell(variant)
+        report(variant)
         if at_once == 1:
             own.forget()
         with trial(f"{info.id} {repeat}", info.seed + repeat or None):
@@ -139,7 +139,7 @@ async def evaluate(
         records.append(replace(record, repeat=repeat, seed=info.seed + repeat))
         failed += bool(record.error)
         done += 1
-        tell(variant)
+        report(variant)
 
     with locked(folder):
         answered = _answered_already(records, questions)
@@ -177,13 +177,13 @@ async def evaluate(
 async def take_features(
     use: Resources, questions: Mapping[str, str], folder: Path, *, progress: ProgressCallback = silent
 ) -> None:
-    """Store the features of questions (texts by id) beside the records of a run, unless they are there.
+    """Store the features of questions (texts by id) beside the records of a run, unless they are stored.
 
-    It is done after all answers, so that it is in nobody's seconds: a question takes as long as `fused` takes to
-    retrieve. No model is called. A question whose features cannot be computed has none, and a warning says why.
+    It is done after all answers, so that no answer takes longer: a question takes as long as a retrieval by
+    `fused`. No model is called. A question whose features cannot be computed has none, and a warning says why.
     """
-    kept = question_features(folder)
-    known = {row.question for row in kept}
+    stored = question_features(folder)
+    known = {row.question for row in stored}
     missing = {id: text for id, text in questions.items() if id not in known}
     own = replace(use.over(use.index), model=ModelClient(None))
     failures: list[Exception] = []
@@ -198,7 +198,7 @@ async def take_features(
             if len(failures) == FAILURES:
                 break
         else:
-            kept.append(QuestionFeatures(id, {name: round(value, DIGITS) for name, value in found.items()}))
+            stored.append(QuestionFeatures(id, {name: round(value, DIGITS) for name, value in found.items()}))
     if failures:
         logging.getLogger("ragways").warning("ragways: features could not be taken: %s", failures[-1])
 
@@ -219,7 +219,7 @@ def _answered_already(records: Records, questions: Sequence[Question]) -> set[Ke
 
 
 async def _record(use: Resources, question: Question, variant: Variant, gold: GoldIndex, *, alone: bool) -> Record:
-    """The record of one answer. `alone`: nothing else is asked meanwhile, so that its CPU seconds are known."""
+    """The record of one answer. `alone`: nothing else runs meanwhile, so that its CPU seconds are known."""
     unanswered = Record(
         question=question.id,
         text=question.text,

@@ -125,28 +125,28 @@ class _Wanted:
             if not one.key and not one.quote:
                 self._titles[title_name(one.title)].append(one)
         self._all = gold
-        self._held: dict[Gold, list[tuple[str, bool]]] = defaultdict(list)
+        self._documents: dict[Gold, list[tuple[str, bool]]] = defaultdict(list)
 
     def look(self, document: Document) -> None:
         for name in {own_name(document), document.key.rpartition("#")[2]}:
             if name in self._keys:
-                self._held[self._keys[name]].append((document.key, True))
+                self._documents[self._keys[name]].append((document.key, True))
         title = title_name(document.title)
         for gold in self._titles.get(title, []):
             says = not gold.text or plain_words(gold.text)[:2000] in plain_words(document.text)
-            self._held[gold].append((document.key, says))
+            self._documents[gold].append((document.key, says))
         text = plain_words(document.text) if self._quotes else ""
         for gold, quote in self._quotes:
             if (not gold.title or title_name(gold.title) == title) and quote in text:
-                self._held[gold].append((document.key, True))
+                self._documents[gold].append((document.key, True))
 
     def found(self) -> tuple[set[str], tuple[Gold, ...]]:
         """Of several documents with a title, those that say the text; one alone needs not say it word for word."""
         kept: set[str] = set()
         missing = []
         for gold in self._all:
-            held = self._held.get(gold, [])
-            good = {key for key, says in held if says or len(held) == 1}
+            known = self._documents.get(gold, [])
+            good = {key for key, says in known if says or len(known) == 1}
             kept |= good
             if not good:
                 missing.append(gold)
@@ -167,7 +167,7 @@ def documents(path: Path) -> Iterator[Document]:
 
 
 def write_documents(corpus: Iterable[Document], keys: frozenset[str], file: Path) -> Path:
-    """The documents with these keys as records, named as they were; of their form, only the text is kept."""
+    """The documents with these keys as records, named as they were; of their form, only the text remains."""
     return write_lines(file, (json.dumps(_record(one), ensure_ascii=False) + "\n" for one in corpus if one.key in keys))
 
 
@@ -195,7 +195,7 @@ def write_sample(
     corpus: Path | None = None,
     fill_to: int | None = None,
 ) -> dict[str, Any]:
-    """Draw from a file of questions (see `sample`) and write `questions.jsonl` into a folder; says what was written.
+    """Draw from a file of questions (see `sample`) and write `questions.jsonl` into a folder; returns what was written.
 
     With a corpus, given or coming with the questions, `corpus.jsonl` holds the documents with their evidence and
     others until there are `fill_to`.

@@ -136,7 +136,7 @@ def _figure(records: Sequence[Record], metric: str, documents: Mapping[str, tupl
             by_repeat[record.repeat].append(value)
     # The mean of its repeats for each question, so that repeats do not make an interval look narrow.
     values = [sum(some) / len(some) for some in by_question.values()]
-    # Questions on one document are not independent, unless there are so few documents that nothing else can be said.
+    # Questions on one document are not independent, unless there are too few documents to cluster by.
     clusters = shared_clusters(list(by_question), documents)
     low, high = interval(values, share=metric not in SIGNED, clusters=clusters)
     means = [sum(some) / len(some) for some in by_repeat.values()]

@@ -58,7 +58,7 @@ _ROUTING = """<header><h1>A router beside simpler policies</h1></header>
 def routing_page(routing: Mapping[str, Any]) -> str:
     """The page of `ragways route evaluate`: the curve of quality and cost with the fixed arms on it, and the table.
 
-    `routing` is what `evaluation_data` of `ragways.evaluation.routing.tables` gives.
+    `routing` is `RouterEvaluation.to_plain` of `ragways.evaluation.routing.evaluate`.
     """
     # There are no tables of runs here, and arms have colours as paradigms do.
     data = {"tables": [], "arms": routing["arms"], "routing": routing}

@@ -11,7 +11,7 @@ from ragways.core.types import ABSTENTION
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import holds, plain_words
 from ragways.evaluation.questions.draft import AMBIGUOUS, PASSED, NothingToAsk
-from ragways.evaluation.questions.entries import KINDS, code_name, drafter
+from ragways.evaluation.questions.entries import KINDS, drafter
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.index.open import Index
 from tests.evaluation.questions.fakes import ModelByTask, indexed, made, resources
@@ -126,6 +126,16 @@ def test_the_same_question_with_two_answers_is_ambiguous(tmp_path: Path):
     index.close()
 
 
+def test_a_fact_in_two_documents_has_both_as_evidence(tmp_path: Path):
+    texts = {name: text.replace("30", "20") for name, text in TWICE.items()}
+    index = indexed(tmp_path, texts, frozenset({"vectors"}))
+    [found] = made(index, kinds=["setting"], count=3).questions
+    assert found.answers == ("20",)
+    assert sorted(gold.key for gold in found.gold) == ["corpus/one.md", "corpus/two.md"]
+    assert all("Default: 20" in gold.quote for gold in found.gold)
+    index.close()
+
+
 def test_kinds_of_documentation_are_made_where_there_is_some_and_no_model(demo: Index, manual: Index):
     assert not set(made(demo, count=1).counts) & (set(KINDS) - {"definition"})
     # By a model's side they are made when asked for, and the model has to answer them.
@@ -158,24 +168,9 @@ def test_code_alone_that_says_nothing_is_said_in_one_line(tmp_path: Path):
     index.close()
 
 
-@pytest.mark.parametrize("name", ["max_connections", "HttpRequest.path", "--reload", "read()", "WebSocketState"])
-def test_names_of_code(name: str):
-    assert code_name(name)
-
-
-@pytest.mark.parametrize("name", ["port", "name", "Default", "foo_bar", "MyModel", "VERSION", "-x", "two words", ""])
-def test_words_that_could_mean_anything_are_no_names(name: str):
-    assert not code_name(name)
-
-
 def test_hostile_lines_take_no_time_to_speak_of(tmp_path: Path):
     """Patterns are tried on any line: what nearly fits must not be tried in every way."""
     lines = ("Use " + "a b " * 3000, "A " * 3000 + "(AAA)", "x" * 30_000, "--a " + "<" * 9000, "a | " * 3000)
     index = indexed(tmp_path, {"a.md": "# Notes\n\n" + "\n\n".join(lines)}, frozenset({"vectors"}))
     assert made(index, kinds=KINDS, count=1).questions == ()
     index.close()
-
-
-def test_the_same_seed_gives_the_same_questions(manual: Index):
-    sets = [made(manual, kinds=["entry", "setting"], count=2, seed=seed).questions for seed in (3, 3, 4)]
-    assert sets[0] == sets[1] != sets[2]

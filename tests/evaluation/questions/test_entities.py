@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.metrics import find_metric
-from ragways.evaluation.questions.draws import no_name
-from ragways.evaluation.questions.sentences import tells
 from ragways.evaluation.questions.source import SHARES, checked_shares, read_shares
 from ragways.evaluation.record import Record
 from ragways.index.open import Index
@@ -67,38 +64,6 @@ def test_a_model_sees_concepts_their_descriptions_and_the_whole_text(book: Index
     assert "it shows them" not in seen
 
 
-@pytest.mark.parametrize("name", [
-    "1964", "May 1801", "However Marley", "STAVE TWO OF THE CAROL", "We'll", "the of", "Software - Text", "Church of",
-    "https://x.org/a", "Scrooge's", "12,300 km", "It", "Deals Deals Deals", "<br> Ness", "a" * 61,
-])  # fmt: skip
-def test_junk_is_no_name(name: str):
-    assert no_name(name)
-
-
-@pytest.mark.parametrize(
-    "name", ["wound healing", "Radiation Therapy", "p53 protein", "AI", "St. Maurice's Abbey", "X-ray"]
-)
-def test_concepts_and_names_are_some(name: str):
-    assert not no_name(name)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "told"),
-    [
-        ("The Ness Light was built by Ada Holm in the spring.", True),
-        ("Ness Light (1801) still serves as a mark for ships.", True),
-        ("Ness Light was also one of the first to be sold to them.", False),
-        ("Ness Light keepers were paid in coal and candles by the Board.", False),
-        ("Ness Light Station was built by Ada Holm in the spring.", False),
-        ("Ada Holm built it, and Ness Light has stood ever since.", False),
-        ("Ness Light was where we met, as you may remember well.", False),
-        ("Ness Light, on the other hand, was never painted at all.", False),
-    ],
-)
-def test_a_sentence_tells_of_its_subject_alone(sentence: str, told: bool):
-    assert tells(sentence, "Ness Light") is told
-
-
 def test_nothing_is_asked_twice_in_other_words(demo: Index):
     found = made(demo, kinds=["moved"], count=20)
     facts = [question.provenance["path"][0] for question in found.questions]  # type: ignore[index]
@@ -115,17 +80,6 @@ def test_nothing_is_asked_twice_in_other_words(demo: Index):
     model = made(demo, ModelByTask(lines), kinds=["factual"], count=3, seed=2)
     texts = [question.text for question in model.questions]
     assert len([text for text in texts if "Ada" in text]) <= 1
-
-
-def test_prose_is_said_to_give_little_and_what_to_do(demo: Index, tmp_path: Path):
-    prose = {"a.md": "# Night\n\n" + "The rain fell on the roof and nobody spoke of it. " * 30}
-    index = indexed(tmp_path, prose, LAYERS)
-    [note] = [note for note in made(index, count=3).notes if "set a model" in note]
-    assert note.startswith(
-        "no questions: without a model, the rules find no more that is stated plainly in 1 markdown document;"
-    )
-    assert not any("set a model" in note for note in made(demo, count=2).notes)
-    index.close()
 
 
 def test_ways_to_make_a_question_harder_are_chosen(demo: Index):

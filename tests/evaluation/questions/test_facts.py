@@ -9,7 +9,7 @@ import pytest
 from ragways.evaluation.questions.facts import FactIndex, facts_of
 from ragways.evaluation.questions.sentences import definition
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.evaluation.questions.templates import date_of, of_field
+from ragways.evaluation.questions.templates import of_field
 from tests.evaluation.questions.fakes import indexed, resources
 
 SENTENCES: dict[str, tuple[str, dict[str, str]]] = {
@@ -105,20 +105,6 @@ def test_a_definition_says_what_something_is_and_nothing_else():
 def test_fields(key: str, value: str, asked: str | None):
     relation = of_field(key, value)
     assert (relation.ask if relation else None) == asked
-
-
-def test_a_bare_number_is_a_date_only_where_it_is_a_year():
-    assert date_of("418") is None
-    assert date_of("1801") is not None
-    assert date_of("11 November 875") is not None
-    assert date_of("9–10 February 1883") is None
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [("longEW", "E"), ("years active", "1911–1961"), ("retired", "3 May 1981"), ("ordo", "Carnivora")]
-)
-def test_codes_of_templates_are_not_asked_for(key: str, value: str):
-    assert of_field(key, value) is None
 
 
 def test_a_name_is_shown_with_what_its_title_says_it_is(tmp_path: Path):

@@ -18,15 +18,13 @@ from ragways.evaluation.questions.draws import (
     DOCUMENTS,
     GROUPINGS,
     READ,
-    SENTENCES,
-    bridge_walk,
     connected,
     node,
     random_walk,
     real,
     triplets,
 )
-from ragways.evaluation.questions.source import SHARES, QuestionSource, drawn_ways
+from ragways.evaluation.questions.source import QuestionSource
 from ragways.index.build import build, remove
 from ragways.index.open import Index
 from ragways.layers.graph.fold import Entries
@@ -112,14 +110,6 @@ def test_a_context_within_a_document_repeats_no_sentence(source: QuestionSource)
         assert len({one.quote for one in context}) == len(context)
 
 
-def test_a_context_by_themes_changes_the_document_each_time(source: QuestionSource):
-    size = len(source.index.windows.sentences_of(0))
-    for context in drawn_contexts(source, "theme_based"):
-        runs = [document for document, _ in groupby(context, lambda one: one.document)]
-        assert len(set(runs)) == len(runs) >= 2
-        assert len(runs) <= SENTENCES // size + 1
-
-
 def test_reading_on_takes_five_sentences_of_three_documents(source: QuestionSource):
     contexts = drawn_contexts(source, "sequential_multi_hop")
     windows = source.index.windows
@@ -142,38 +132,3 @@ def test_reading_on_takes_five_sentences_of_three_documents(source: QuestionSour
             assert text in [" ".join(run) for run in runs]
         whole += len(read) == DOCUMENTS
     assert whole > len(contexts) / 2
-
-
-def test_native_chunks_are_of_different_documents_or_in_a_row(source: QuestionSource):
-    for context in drawn_contexts(source, "native"):
-        documents = {one.document for one in context}
-        if len(documents) == 1:
-            order = [piece.id for piece in source.chunks_of(context[0].document)]
-            at = order.index(context[0].chunk)
-            assert [one.chunk for one in context] == order[at : at + len(context)]
-        else:
-            assert len(documents) == len(context)
-
-
-def test_documents_are_joined_by_names_that_both_hold(source: QuestionSource):
-    walks = 0
-    for seed in range(30):
-        try:
-            support, bridges = bridge_walk(source, Random(seed), 3)
-        except NothingToAsk:
-            continue
-        walks += 1
-        assert len({one.document for one in support}) == 3
-        assert len(set(bridges)) == 2
-        named = [{id for id, _ in source.graph.mentioned([one.chunk])} for one in support]
-        for number, bridge in enumerate(bridges):
-            both = source.graph.entities(named[number] & named[number + 1])
-            assert bridge in {entity.name for entity in both.values()}
-    assert walks > 10
-
-
-def test_evolutions_are_drawn_by_weight():
-    first = [drawn_ways(Random(seed), SHARES)[0] for seed in range(2000)]
-    assert all(sorted(drawn_ways(Random(seed), SHARES)) == sorted(SHARES) for seed in range(5))
-    for way, weight in SHARES.items():
-        assert first.count(way) / 2000 == pytest.approx(weight, abs=0.05)

@@ -6,11 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from ragways.core.errors import UnusableReply
 from ragways.evaluation.questions import verify
 from ragways.evaluation.questions.draft import (
     AMBIGUOUS,
@@ -21,17 +19,14 @@ from ragways.evaluation.questions.draft import (
     NOT_GROUNDED,
     OTHER_ENTITY,
     PASSED,
-    REASONS,
     REPEATED,
     SHORTCUT,
     UNREADABLE,
-    NothingToAsk,
     QuestionDraft,
     SupportingChunk,
     null,
 )
 from ragways.evaluation.questions.facts import facts_of
-from ragways.evaluation.questions.sentences import summarised
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.writer import chained
 from ragways.index.open import Index
@@ -77,36 +72,11 @@ def test_rules(source: QuestionSource):
     assert verify.rule_fault(chained(source, (two,)), source) == AMBIGUOUS
 
 
-def test_an_answer_leaks_by_the_name_it_begins_with(source: QuestionSource):
-    draft = QuestionDraft(
-        "Where is Hill, Dodge County?", ("Dodge County, Wisconsin",), (SupportingChunk("c", "d", "k", "t", "x"),)
-    )
-    assert verify.rule_fault(draft, source) == LEAK
-
-
 def test_what_has_no_answer_must_have_none(source: QuestionSource):
     absent = null("Who was the spouse of Ada Holm?", absent=(("Ada Holm", ("marri", "wife")),))
     assert verify.rule_fault(absent, source) == ""
     assert verify.rule_fault(replace(absent, absent=(("Ada Holm", ("di",)),)), source) == ANSWERABLE
     assert verify.rule_fault(replace(absent, absent=()), source) == ANSWERABLE
-
-
-def test_namesakes_are_not_summed_up(tmp_path: Path):
-    texts = {
-        "a.md": "# John Ferrow\n\nJohn Ferrow (born 1 May 1801) was a sailor from Ness with a red beard.",
-        "b.md": "# John Ferrow (poet)\n\nJohn Ferrow (born 9 June 1870) was a poet from Tollen with no beard at all.",
-        "c.md": "# Ness\n\nNess is a town. John Ferrow was honoured with a statue of stone near the old harbour wall.",
-    }
-    index = indexed(tmp_path, texts, LAYERS)
-    source, reasons = QuestionSource(resources(index)), set()
-    for seed in range(40):
-        try:
-            drafted = summarised(source, Random(seed))
-            assert "John Ferrow" not in drafted.text
-        except NothingToAsk as nothing:
-            reasons.add(nothing.reason)
-    assert OTHER_ENTITY in reasons | made(index, kinds=["summary"], count=1).counts["summary"].keys()
-    index.close()
 
 
 SUPPORT = tuple(SupportingChunk(f"c{n}", f"d{n}", f"k{n}", f"T{n}", f"Text {n}. Anna Brack.") for n in (1, 2))
@@ -201,13 +171,6 @@ def test_the_answer_of_a_model_stands_in_its_support(answer: str, fine: bool):
     assert verify.stands(draft) is fine
 
 
-def test_of_a_comparison_the_question_may_list_the_answer():
-    support = (SupportingChunk("c", "d", "k", "Lights", "It was lit in 1801."),)
-    draft = QuestionDraft("Which is older, Ness Light or Pell Light?", ("Ness Light",), support)
-    assert verify.stands(replace(draft, choice=True))
-    assert not verify.stands(draft)
-
-
 THREE = tuple(SupportingChunk(f"c{n}", f"d{n}", f"k{n}", f"T{n}", f"Text {n}. Anna Brack.") for n in (1, 2, 3))
 
 
@@ -249,12 +212,3 @@ def test_no_part_of_a_chain_may_suffice(tmp_path: Path, extra: dict[str, str], r
     assert draft.text == "When was the town where the composer of Salt Opera was born founded?"
     assert verify.rule_fault(draft, source) == reason
     index.close()
-
-
-def test_every_reason_is_described_and_reached_here():
-    here = Path(__file__).read_text(encoding="utf-8")
-    names = ("LEAK", "NOT_GROUNDED", "SHORTCUT", "AMBIGUOUS", "ANSWERABLE", "BY_HEART", "UNREADABLE", "REPEATED")
-    assert len(REASONS) == len(names) + 3
-    assert all(here.count(name) > 1 for name in names)
-    assert all(REASONS.values())
-    assert issubclass(UnusableReply, Exception)

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,20 +18,15 @@ from ragways.core.table import Table
 from ragways.evaluation import answers
 from ragways.evaluation import report as report_module
 from ragways.evaluation.answers import cut
-from ragways.evaluation.duel.entries import duel_entries
-from ragways.evaluation.duel.replies import duel_judge
-from ragways.evaluation.duel.result import duel_result
 from ragways.evaluation.judging import Judgement, Judgements
-from ragways.evaluation.record import AnswerUsage, Record, Records, Run, RunInfo, begin
-from ragways.evaluation.report import best_of, read_runs, report, verdict
+from ragways.evaluation.record import Record, Records, Run, RunInfo, begin
+from ragways.evaluation.report import read_runs, report, verdict
 from ragways.evaluation.score import nested, score, scored
 from ragways.evaluation.statistics.comparison import Comparison, Comparisons
 from tests.evaluation.report.made import (
     EVIL,
     PARADIGMS,
-    RULES,
     as_markdown,
-    fight,
     figures,
     labelled,
     made_report,
@@ -78,20 +72,6 @@ def test_figures_are_those_of_the_run(run: Path, data: dict[str, Any]):
     assert (own["version"], own["model"], own["embedder"]) == ("0.1.0", "a-model", "an-embedder")
     assert len(notes_of(data, "runs")) == 1
     assert all(table["rows"] for table in data["tables"]), "nothing is missing"
-
-
-def test_it_opens_with_what_to_use(run: Path, data: dict[str, Any]):
-    said = notes_of(data, "runs")[0]
-    used = re.match(r".*?Use ([\w-]+): accuracy (0\.\d+), [\d.,]+ tokens per answer", said)
-    assert used, said
-    own, costs = figures(data, "accuracy"), costs_of(data)
-    best = [name for name, row in own.items() if row["best"]] or list(own)
-    cheapest = min(best, key=lambda name: costs[name]["tokens"])
-    assert used[1] == cheapest
-    assert float(used[2]) == pytest.approx(own[cheapest]["mean"], abs=5e-4)
-    assert rows_of(data, "power")[0]["said"] in said
-    assert "\n**Use " in as_markdown([run]) or "\n**Compared " in as_markdown([run])
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", rows_of(data, "runs")[0]["date"])
 
 
 def of_means(metric: str, means: dict[str, float]) -> Table:
@@ -146,52 +126,6 @@ def test_every_answer_is_there_with_its_scores(run: Path, data: dict[str, Any]):
     assert {"metrics": ["crag-fine"], "said": {"reply": "I think that"}} in said
 
 
-def test_costs_share_out_what_the_index_cost(run: Path, data: dict[str, Any]):
-    row = costs_of(data)["naive"]
-    answered = [r for r in Records(run) if r.paradigm == "naive" and not r.error]
-    tokens = sum(r.usage.all_tokens for r in answered) / len(answered)
-    assert row["tokens"] == pytest.approx(tokens, abs=0.01)
-    assert row["tokens_with_index"] == pytest.approx(tokens + 90_000 / 24, abs=0.01)
-    assert row["answered"] + row["failed"] == 48
-
-
-def test_calls_of_tools_are_a_distribution_over_answers(run: Path, data: dict[str, Any]):
-    """A mean of one call may be one for each question, or ten for a tenth of them."""
-    records = [one for one in Records(run) if one.paradigm == "agent" and not one.error]
-    for row in rows_of(data, "tools"):
-        expected = Counter(record.tools.get(row["tool"], 0) for record in records)
-        assert row["answers"] == len(records)
-        assert row["spread"] == ", ".join(str(expected[calls]) for calls in range(max(expected) + 1))
-        assert row["calls"] == sum(calls * many for calls, many in expected.items())
-    assert {row["tool"] for row in rows_of(data, "tools")} == {"chunk_search", "sections"}
-
-
-def test_duels_are_those_of_the_duel(run: Path, data: dict[str, Any]):
-    field = duel_entries(Records(run), RULES)
-    expected = duel_result(field, run, duel_judge("a-judge", RULES.mode), RULES)
-    pairs = rows_of(data, "duels")
-    assert [(p["a"], p["b"], p["outcome"], p["winner"]) for p in pairs] == [
-        (p.a, p.b, p.verdict.outcome, p.verdict.winner) for p in expected.pairs
-    ]
-    assert [p["rate"] for p in pairs] == [round(p.rate or 0.0, 6) for p in expected.pairs]
-    assert [p["median"] for p in pairs] == [round(p.box.median, 6) if p.box else None for p in expected.pairs]
-    (test,) = rows_of(data, "judge tests")
-    assert test["passed"]
-    assert any(pair["outcome"] == "win" for pair in pairs)
-
-
-def test_a_duel_over_the_first_questions_is_not_an_unfinished_one(tmp_path: Path):
-    import random
-
-    folder = made_run(tmp_path / "run", judged=False, sampled=False)
-    first = [record for record in Records(folder) if record.question < "q011"]
-    fight(folder, first, random.Random(1), ("fused", "words"))
-    data = made_report([folder])
-    assert rows_of(data, "judge tests")[0]["questions"] == 11
-    (pair,) = rows_of(data, "duels")
-    assert "unfinished" not in pair["words"]
-
-
 def test_what_is_missing_is_said_with_its_cure(tmp_path: Path):
     data = made_report([made_run(tmp_path / "run", paradigms=["naive"], judged=False, sampled=False)])
     missing = {table["name"]: table["notes"] for table in data["tables"] if not table["rows"] and table["notes"]}
@@ -233,18 +167,6 @@ def test_no_run(tmp_path: Path, folders: list[str]):
     (tmp_path / "empty" / "records.jsonl").write_text("")
     with pytest.raises(UsageError):
         made_report([tmp_path / name for name in folders])
-
-
-def test_a_paradigm_that_always_fails(tmp_path: Path):
-    folder = tmp_path / "run"
-    for number in range(3):
-        for name in ("good", "bad"):
-            failed = {"error": "gone"} if name == "bad" else {"answer": "x"}
-            Records(folder).append(Record(f"q{number}", "?", "t", ("x",), name, 0, **failed))  # type: ignore[arg-type]
-    data = made_report([folder])
-    bad = figures(data, "accuracy")["bad"]
-    assert (bad["failed"], bad["failed_questions"], bad["mean"]) == (3, 3, None)
-    assert rows_of(data, "comparisons")[0]["verdict"] == "not compared"
 
 
 def test_a_value_that_is_no_number_does_not_spoil_the_file(tmp_path: Path):
@@ -320,34 +242,6 @@ def best(data: dict[str, Any]) -> list[str]:
 )
 def test_the_best_are_those_not_shown_to_differ(tmp_path: Path, right: dict[str, int], expected: list[str]):
     assert best(made_report([made_of(tmp_path / "run", right)])) == expected
-
-
-def test_against_a_baseline_only_what_was_compared_is_best(tmp_path: Path):
-    folder = made_of(tmp_path / "run", {"good": 38, "alike": 36, "bad": 5})
-    assert best(made_report([folder], baseline="bad")) == [], "the best two were not compared"
-    assert best(made_report([folder], baseline="good")) == ["good", "alike"]
-
-
-def test_where_less_is_better_the_least_is_best():
-    rows = of_means("abstained", {"a": 0.1, "b": 0.9})
-    assert best_of(rows, compared("abstained", ("b", "a", "worse"), less=True)) == ["a"]
-
-
-def test_cpu_is_the_first_cost_where_no_model_was_asked(tmp_path: Path, data: dict[str, Any]):
-    free = AnswerUsage(calls=0, input=0, output=0, usd=0.0)
-    folder = made_of(tmp_path / "run", {"one": 3, "two": 5}, 6, usage=free, seconds=0.5, cpu=0.2)
-    assert [row["kind"] for row in rows_of(made_report([folder]), "fronts")] == ["cpu", "seconds_p50"]
-    assert rows_of(data, "fronts")[0]["kind"] == "tokens"
-
-
-def test_types_that_failed_or_are_missing_are_among_the_types(tmp_path: Path):
-    folder = tmp_path / "run"
-    for at, (type, error) in enumerate([("easy", ""), ("", ""), ("hard", "gone")]):
-        Records(folder).append(Record(f"q{at}", "?", type, ("x",), "naive", 0, answer="x", error=error))
-    data = made_report([folder])
-    assert {row["type"] for row in rows_of(data, "figures")} == {"", "(none)", "easy", "hard"}
-    hard = figures(data, "accuracy", "hard")["naive"]
-    assert (hard["mean"], hard["failed"]) == (None, 1)
 
 
 def test_one_table_has_one_renderer_of_each_kind(run: Path):

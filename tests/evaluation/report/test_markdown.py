@@ -86,13 +86,6 @@ def test_the_summary_has_no_answers(tmp_path: Path):
     assert "could not have been shown" not in text
 
 
-def test_one_question_has_no_interval(tmp_path: Path):
-    folder = made_run(tmp_path / "run", questions=1, paradigms=["naive", "words"], judged=False)
-    figure = figures(made_report([folder]), "accuracy")["naive"]
-    assert (figure["n"], figure["low"], figure["high"]) == (1, None, None)
-    assert re.search(r"\| naive +\|[^|]*\| \d\.\d{3} \| +1 \|", as_markdown([folder], whole=False))
-
-
 def test_long_tables_are_cut(tmp_path: Path):
     names = [f"p{n}" for n in range(12)]
     text = as_markdown([made_run(tmp_path / "run", questions=3, paradigms=names, judged=False)], whole=False)

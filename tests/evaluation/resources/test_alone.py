@@ -17,7 +17,6 @@ from ragways.core.types import Query
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import Records
 from ragways.evaluation.resources.sampler import peak_memory, samples_of
-from ragways.evaluation.retrieval import measure_retrieval
 from ragways.evaluation.run import Variant, evaluate
 from ragways.evaluation.score import score
 from ragways.retrieval.ask import PARADIGMS
@@ -65,22 +64,6 @@ def test_each_paradigm_finds_what_it_would_find_alone(demo_settings: Settings, t
             assert loaded == own[name]
             assert not embedded
     assert len(list(Records(tmp_path))) == len(order) * len(QUESTIONS)
-
-
-def test_retrieval_is_measured_so_too_and_questions_stay_embedded(
-    demo_settings: Settings,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-):
-    seen: list[Seen] = []
-    monkeypatch.setitem(PARADIGMS._loaded(), "watched", watched("naive", seen))
-
-    async def run() -> None:
-        async with opened(demo_settings) as use:
-            await measure_retrieval(use, QUESTIONS, {"fast-graph": {}, "watched": {}})
-
-    asyncio.run(run())
-    assert seen[0] == (frozenset(), False)
-    assert seen[1:] == [(frozenset({"vectors"}), True)] * 2
 
 
 def test_replies_from_our_cache_are_marked_and_in_no_latency(demo_settings: Settings, tmp_path: Path):  # noqa: F811

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from ragways.evaluation.resources.sampler import (
-    FILE,
     ResourceSample,
     Sampler,
     cpu_seconds,
@@ -56,15 +54,6 @@ def test_children_are_counted_while_they_run_and_after():
     assert after < during - 70 * MB
 
 
-def test_memory_without_proc_is_the_largest_so_far(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    from ragways.evaluation.resources import sampler as process
-
-    monkeypatch.setattr(process, "_PROC", tmp_path)
-    cpu, memory = process.process_usage()
-    assert cpu > 0
-    assert memory > 10 * MB
-
-
 def test_samples_come_from_a_thread_under_the_label_of_the_time(tmp_path: Path):
     figures = {"": (0.0, 10), "naive": (1.0, 50), "words": (3.0, 20)}
     sampler = Sampler(samples_of(tmp_path / "run"), every=0.01, look=lambda: figures[sampler.label])
@@ -81,51 +70,12 @@ def test_samples_come_from_a_thread_under_the_label_of_the_time(tmp_path: Path):
     assert list(samples_of(tmp_path / "run")) == kept, "it ends when it is left"
 
 
-def test_work_shorter_than_the_interval_has_its_peak(tmp_path: Path):
-    memory = iter([5, 7, 90, 4, 4])
-    sampler = Sampler(samples_of(tmp_path), every=60, look=lambda: (0.0, next(memory)))
-    with sampler:
-        sampler.label = "short"
-        sampler.label = "next"
-    assert peak_memory(samples_of(tmp_path)) == {"": 7, "short": 90, "next": 4}
-
-
-def test_many_samples_come_less_often(tmp_path: Path):
-    sampler = Sampler(samples_of(tmp_path), every=60, limit=10, look=lambda: (0.0, 1))
-    with sampler:
-        for n in range(25):
-            sampler.label = str(n % 7)
-    assert sampler.every == 240
-
-
 def test_a_disk_that_is_full_does_not_end_the_run(tmp_path: Path):
     (tmp_path / "file").write_text("a file where a folder should be")
     sampler = Sampler(samples_of(tmp_path / "file"), every=60)
     with sampler:
         sampler.label = "naive"
     assert sampler.error
-
-
-def test_an_error_inside_goes_through_and_the_thread_ends(tmp_path: Path):
-    before = threading.active_count()
-    with pytest.raises(RuntimeError), Sampler(samples_of(tmp_path), every=0.01):
-        raise RuntimeError("inside")
-    assert threading.active_count() == before
-
-
-def test_a_cut_line_is_left_out_and_the_next_is_whole(tmp_path: Path):
-    one, two, three = (ResourceSample(float(n), "naive", n / 10, n * MB) for n in (1, 2, 3))
-    samples = samples_of(tmp_path)
-    samples.append(one)
-    samples.append(two)
-    text = (tmp_path / FILE).read_text()
-    (tmp_path / FILE).write_text(text[:-9] + "", encoding="utf-8")
-    assert list(samples_of(tmp_path)) == [one]
-    samples_of(tmp_path).append(three)
-    assert list(samples_of(tmp_path)) == [one, three]
-    (tmp_path / FILE).write_bytes(b'\xff\xfe\n[]\n{"at": "x"}\nnull\n')
-    assert list(samples_of(tmp_path)) == []
-    assert list(samples_of(tmp_path / "nowhere")) == []
 
 
 def test_cpu_seconds_by_label_and_over_a_restart():

@@ -14,7 +14,7 @@ from ragways.core.trace import Usage
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import AnswerOrigin, AnswerUsage, Record, Records, TraceStep
 from ragways.evaluation.resources.sampler import ResourceSample
-from ragways.evaluation.resources.usage import answering, split, usage
+from ragways.evaluation.resources.usage import split, usage
 from ragways.evaluation.run import Variant, evaluate
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
@@ -60,29 +60,6 @@ def test_generation_is_the_last_answer_and_the_rest_is_retrieval():
     assert (parts[0].input, parts[0].output, parts[0].calls) == (60, 8, 3)
 
 
-def test_a_step_is_meant_and_not_the_task_of_the_same_name_within():
-    steps = [
-        row("answer", calls=2, input=17, output=1), row("embed", 1, calls=1, input=7),
-        row("embedding call", 2, calls=1, input=7), *step("answer", 0, calls=1, input=10, output=1)[1:],
-    ]  # fmt: skip
-    assert answering(steps) is steps[0]
-    parts = split(steps, AnswerUsage(calls=2, input=17, output=1))
-    assert parts is not None
-    assert (parts[0].input, parts[1].input) == (0, 17)
-
-
-def test_of_an_agent_the_last_round_is_the_answer():
-    steps = [
-        row("agent", calls=2, input=30, output=3),
-        row("round", 1, calls=1, input=10, output=1), row("model call", 2, calls=1, input=10, output=1),
-        row("tool search", 2),
-        row("round", 1, calls=1, input=20, output=2), row("model call", 2, calls=1, input=20, output=2),
-        row("pack", 1),
-    ]  # fmt: skip
-    assert answering(steps) is steps[4]
-    assert answering([row("dense"), row("pack")]) is None
-
-
 def test_a_trace_that_was_cut_short_is_not_split():
     steps = [*step("keywords", calls=1, input=5, output=1), row("answer", calls=1, input=50, output=1)]
     assert split(steps, AnswerUsage(calls=2, input=55, output=2)) is None
@@ -126,11 +103,6 @@ def test_what_records_do_not_tell_is_none_and_not_zero():
     assert usage([]).rows == ()
     (named,) = usage([record(paradigm="kg, k=20", made=AnswerOrigin(paradigm="kg"))], built=BUILT).to_plain()
     assert named["index_layers"] == "graph, vectors"
-
-
-def test_answers_made_side_by_side_share_the_sampled_seconds():
-    samples = [ResourceSample(0, "", 1.0, 5), ResourceSample(1, "kg", 4.0, 7)]
-    assert usage([record("a"), record("b")], samples=samples).cell("cpu", paradigm="kg") == 1.5
 
 
 def test_construction_counts_a_shared_layer_in_full_for_each():

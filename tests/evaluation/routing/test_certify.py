@@ -50,14 +50,6 @@ def test_what_is_certified_holds_on_new_questions():
     assert missed < 10
 
 
-def test_answers_without_a_chance_and_arms_that_refuse_by_themselves():
-    given = Stopping(np.array([True, False]), np.array([True, False]), np.array([0.1, 0.9]), np.array([np.nan, 0.2]))
-    assert given.answered(None, None).tolist() == [False, True]
-    assert given.answered(0.5, None).tolist() == [False, False]
-    speaking = Stopping(given.wrong, np.zeros(2, dtype=bool), given.refusal, given.chance)
-    assert speaking.answered(None, 0.5).tolist() == [True, False]
-
-
 def test_the_words_say_what_is_certified_and_what_could_be():
     sure = certified_stop(drawn(1), 0.15, 0, 0.7)
     assert sure.certified
@@ -81,8 +73,3 @@ def test_nothing_is_certified_behind_the_first_that_fails():
     found = certify([CountedPair((0.5, None), surest, passes), CountedPair((0.6, None), second, fails)], 0.1)
     assert found is not None
     assert found.pair == (0.5, None)
-
-
-def test_too_few_answers_certify_nothing():
-    few = Stopping(np.zeros(12, dtype=bool), np.zeros(12, dtype=bool), np.zeros(12), np.full(12, np.nan))
-    assert certified_stop(few, 0.1, 0, None).words.endswith("nor is any other share")

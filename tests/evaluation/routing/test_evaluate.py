@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.core.plain import to_plain
+from ragways.core.table import Cell, Table
 from ragways.evaluation.routing.evaluate import PROMPTED, ROUTER, UNGUARDED, RouterEvaluation, evaluate_router
 from ragways.evaluation.routing.fit import crossed_choices
 from ragways.evaluation.routing.learn import FitSettings, utilities
 from ragways.evaluation.routing.oracle import oracle, prior_repeats, split_halves
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
-from ragways.evaluation.routing.policies import Policy, baselines
-from ragways.evaluation.routing.tables import winners
-from tests.evaluation.routing.simulated import ARMS, KNOWN, simulated
+from ragways.evaluation.routing.policies import baselines
+from ragways.evaluation.routing.tables import type_table
+from tests.evaluation.routing.simulated import ARMS, simulated
 
 
 @pytest.fixture(scope="module")
@@ -27,45 +28,52 @@ def evaluated() -> RouterEvaluation:
     return evaluate_router(outcomes, FitSettings(trade=0.01), more={PROMPTED: always})
 
 
-def test_the_router_is_held_against_every_policy(evaluated: RouterEvaluation):
-    assert [each.name for each in evaluated.policies] == [
+def rows(table: Table, **where: Cell) -> list[dict[str, Any]]:
+    return table.where(**where).to_plain()
+
+
+def test_the_router_is_compared_with_every_policy(evaluated: RouterEvaluation):
+    policies = {row["policy"]: row for row in rows(evaluated.policies, corpus="")}
+    assert list(policies) == [
         ROUTER, UNGUARDED, PROMPTED, *evaluated.arms, "always fused", "best fixed arm", "type router (words)",
         "nearest neighbours", "random at the router's cost",
     ]  # fmt: skip
-    assert evaluated.how == "each of 4 corpora was left out in turn"
-    assert evaluated.corpora == {f"corpus {n}": 60 for n in range(4)}
-    router = evaluated.policy(ROUTER)
-    assert router.score.low > 0.05
-    assert router.p < 0.05
-    assert evaluated.policy("random at the router's cost").score.cost == pytest.approx(router.score.cost, rel=0.05)
-    assert evaluated.policy("random at the router's cost").score.gain < 0
-    assert all(evaluated.guards.values())
-    json.dumps(to_plain(evaluated))
+    assert "each of 4 corpora was left out in turn" in evaluated.words["how"]
+    assert "let it route in 4 of 4 folds" in evaluated.words["guard"]
+    assert evaluated.corpora == tuple(f"corpus {n}" for n in range(4))
+    router, chance = policies[ROUTER], policies["random at the router's cost"]
+    assert router["low"] > 0.05
+    assert router["p"] < 0.05
+    assert chance["cost"] == pytest.approx(router["cost"], rel=0.05)
+    assert chance["gain"] < 0
+    data = json.loads(json.dumps(evaluated.to_plain()))
+    assert {"policies", "types", "curve", "controls", "words", "oracle", "closed", "fixed"} <= data.keys()
 
 
 def test_figures_of_a_fixed_arm_are_plain_means(evaluated: RouterEvaluation):
     outcomes, _ = simulated(1, questions=240, corpora=4, repeats=2)
-    arm = evaluated.policy("iterative")
-    assert arm.score.quality == pytest.approx(outcomes.mean_quality[:, 2].mean())
-    assert arm.score.cost == pytest.approx(outcomes.costs["tokens"][:, 2].mean())
-    assert arm.score.utility == pytest.approx(arm.score.quality - 0.01 * arm.score.cost / 1000)
-    assert arm == replace(evaluated.policy(PROMPTED), name="iterative")
-    own = arm.by_corpus["corpus 1"]
-    assert own.quality == pytest.approx(outcomes.mean_quality[1::4, 2].mean())
-    fixed = evaluated.policy(evaluated.fixed)
-    assert (fixed.score.gain, fixed.score.low, fixed.score.high, fixed.p) == (0, 0, 0, 1)
-    assert arm.regret == pytest.approx(evaluated.oracle.corrected - arm.score.utility)
-    gap = evaluated.oracle.corrected - fixed.score.utility
-    assert evaluated.closed == pytest.approx(evaluated.policy(ROUTER).score.gain / gap)
-    assert arm.choices == {"iterative": pytest.approx(1)}
+    arm, same, own, fixed, router = (
+        rows(evaluated.policies, policy=name, corpus=corpus)[0]
+        for name, corpus in (("iterative", ""), (PROMPTED, ""), ("iterative", "corpus 1"), (evaluated.fixed, ""),
+                             (ROUTER, ""))
+    )  # fmt: skip
+    assert arm["quality"] == pytest.approx(outcomes.mean_quality[:, 2].mean())
+    assert arm["cost"] == pytest.approx(outcomes.costs["tokens"][:, 2].mean())
+    assert arm["utility"] == pytest.approx(arm["quality"] - 0.01 * arm["cost"] / 1000)
+    assert arm == {**same, "policy": "iterative"}
+    assert own["quality"] == pytest.approx(outcomes.mean_quality[1::4, 2].mean())
+    assert (fixed["gain"], fixed["low"], fixed["high"], fixed["p"]) == (0, 0, 0, 1)
+    assert arm["regret"] == pytest.approx(evaluated.oracle.corrected - arm["utility"])
+    assert evaluated.closed == pytest.approx(router["gain"] / (evaluated.oracle.corrected - fixed["utility"]))
 
 
-def test_types_tell_which_way_was_taken(evaluated: RouterEvaluation):
-    assert set(evaluated.by_type) == {"factual", "bridge", "comparison", "summary"}
-    summary = evaluated.by_type["summary"]
-    assert summary.choices["community-global"] == pytest.approx(0.75)  # all but those of the corpus out of range
-    assert summary.best_arm == "community-global"
-    assert summary.quality > summary.fixed_quality + 0.3
+def test_types_show_which_arms_were_taken(evaluated: RouterEvaluation):
+    assert set(evaluated.types.column("type")) == {"factual", "bridge", "comparison", "summary"}
+    [summary] = rows(evaluated.types, type="summary")
+    # All but those of the corpus out of range.
+    assert summary["taken"].startswith("community-global 75%")
+    assert summary["best_arm"] == "community-global"
+    assert summary["quality"] > summary["fixed_quality"] + 0.3
 
 
 def test_the_best_arm_of_a_type_is_the_one_that_a_fit_names():
@@ -73,24 +81,23 @@ def test_the_best_arm_of_a_type_is_the_one_that_a_fit_names():
     tied = np.array([type in ("factual", "bridge") for type in outcomes.types])
     outcomes = replace(outcomes, quality=np.where(tied[:, None, None], 1.0, outcomes.quality))
     found = evaluate_router(outcomes, FitSettings())
-    named = {one.type: one.best.arm for one in winners(outcomes, FitSettings(), found.fixed)}
-    assert {type: one.best_arm for type, one in found.by_type.items()} == named
+    named = {row["type"]: row["arm"] for row in rows(type_table(outcomes, FitSettings(), found.fixed))}
+    assert {row["type"]: row["best_arm"] for row in rows(found.types)} == named
     assert named["factual"] == named["bridge"] == found.fixed != outcomes.arms[0], "of equal ones the best fixed arm"
 
 
 def test_the_curve_runs_from_the_best_to_the_cheapest(evaluated: RouterEvaluation):
-    costs = [point.cost for point in evaluated.curve]
+    costs, quality = evaluated.curve.column("cost"), evaluated.curve.column("quality")
     assert costs == sorted(costs, reverse=True)
-    assert evaluated.curve[0].trade == 0
-    assert evaluated.curve[0].quality > evaluated.curve[-1].quality + 0.1
+    assert evaluated.curve.rows[0][0] == 0
+    assert quality[0] > quality[-1] + 0.1
     assert costs[-1] < costs[0] / 2
 
 
 def test_controls_gain_nothing(evaluated: RouterEvaluation):
-    assert [control.name for control in evaluated.controls] == ["shuffled outcomes", "random features"]
-    for control in evaluated.controls:
-        assert control.holds
-        assert abs(control.gain) < 0.05
+    assert evaluated.controls.column("control") == ["shuffled outcomes", "random features"]
+    assert all(row["gain"] < 0.05 and row["low"] <= 0 for row in rows(evaluated.controls))
+    assert "nothing, as it must be" in evaluated.words["controls"]
 
 
 def test_the_choice_for_a_question_does_not_rest_on_its_own_outcomes():
@@ -111,7 +118,7 @@ def test_no_policy_learns_from_the_corpus_that_it_chooses_for(monkeypatch: pytes
         seen.append((known.corpora, asked.corpora))
         return np.repeat(np.eye(4)[[0]], len(asked), axis=0)
 
-    policies = [*baselines(FitSettings(), ARMS), Policy("seeing", choose)]
+    policies = {**baselines(FitSettings(), ARMS, 0.0), "seeing": choose}
     monkeypatch.setattr("ragways.evaluation.routing.evaluate.baselines", lambda *_: policies)
     evaluate_router(simulated(3, questions=60, corpora=3)[0])
     assert seen == [
@@ -122,8 +129,9 @@ def test_no_policy_learns_from_the_corpus_that_it_chooses_for(monkeypatch: pytes
 
 
 def test_a_corpus_out_of_range_has_the_fixed_arm(evaluated: RouterEvaluation):
-    assert evaluated.far == ("corpus 3",)
-    away = {name: evaluated.policy(name).by_corpus["corpus 3"] for name in (ROUTER, UNGUARDED, "best fixed arm")}
+    assert "out of range: corpus 3" in evaluated.words["guard"]
+    names = (ROUTER, UNGUARDED, "best fixed arm")
+    away = {name: evaluated.policies.cell("quality", policy=name, corpus="corpus 3") for name in names}
     assert away[ROUTER] == away["best fixed arm"] != away[UNGUARDED]
 
 
@@ -163,16 +171,6 @@ def test_the_corrected_oracle_finds_what_no_feature_tells():
     assert prior_repeats(drawn, values) == pytest.approx(0.2025 / 0.047, rel=0.3)
 
 
-def test_what_is_exact_and_what_was_asked_once_is_said():
-    outcomes, truth = simulated(0, questions=200)
-    exact = oracle(replace(outcomes, temperature=0.0), FitSettings(), truth)
-    assert exact.naive == exact.corrected
-    assert "exact for these outcomes" in exact.words
-    once = oracle(outcomes, FitSettings(), truth)
-    assert "--repeats 2" in once.words
-    assert KNOWN.max(axis=1).min() - 0.05 < once.corrected < once.naive
-
-
 def test_controls_do_not_know_what_an_arm_would_show():
     """Costs that vary by question are worth choosing by; a control that gained by that would tell nothing."""
     outcomes, _ = simulated(8, quality=np.full((4, 4), 0.6), corpora=3)
@@ -186,4 +184,4 @@ def test_controls_do_not_know_what_an_arm_would_show():
     )
     assert looked.cuts
     found = evaluate_router(looked, FitSettings(trade=0.05))
-    assert all(control.holds for control in found.controls)
+    assert all(low <= 0 for low in found.controls.column("low"))

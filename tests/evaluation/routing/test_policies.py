@@ -1,4 +1,4 @@
-"""Policies that a router is held against: what they choose on small cases that can be told by hand."""
+"""Policies that a router is compared with: their choices on small cases."""
 
 from __future__ import annotations
 
@@ -13,15 +13,10 @@ from ragways.evaluation.routing.models import fold_labels
 from ragways.evaluation.routing.policies import (
     arm_cards,
     baselines,
-    best_fixed_arm,
     even_mixture,
-    fixed_arm,
     nearest_neighbours,
     prompt_router,
-    random_at_cost,
-    tf_idf,
     type_router,
-    usual_arm,
 )
 from ragways.models.client import ModelClient
 from ragways.testing.scripted import ScriptedModel
@@ -31,17 +26,17 @@ from tests.evaluation.routing.simulated import simulated
 def test_fixed_arms_and_the_best_of_them_on_what_was_learned():
     known, _ = simulated(0)
     new, _ = simulated(1, questions=5)
-    assert fixed_arm("iterative").choose(known, new).tolist() == [[0, 0, 1, 0]] * 5
+    found = baselines(FitSettings(), known.arms, 2000.0)
+    assert list(found) == [
+        *known.arms, "always fused", "best fixed arm", "type router (words)", "nearest neighbours",
+        "random at the router's cost",
+    ]  # fmt: skip
+    assert all(np.allclose(choose(known, new).sum(axis=1), 1) for choose in found.values())
+    assert found["iterative"](known, new).tolist() == [[0, 0, 1, 0]] * 5
     best = int(np.argmax(known.mean_quality.mean(axis=0)))
-    assert best_fixed_arm(FitSettings()).choose(known, new).argmax(axis=1).tolist() == [best] * 5
-    cheap = best_fixed_arm(FitSettings(trade=10.0)).choose(known, new)
-    assert cheap.argmax(axis=1).tolist() == [0] * 5
-
-
-def test_the_usual_arm_is_the_one_nearest_the_default():
-    assert usual_arm(["naive", "fused[k=3]", "fused[k=8;tokens=500]", "fused[k=30]"]) == "fused[k=8;tokens=500]"
-    assert usual_arm(["fused[k=3]", "fused"]) == "fused"
-    assert usual_arm(["naive"]) is None
+    assert found["best fixed arm"](known, new).argmax(axis=1).tolist() == [best] * 5
+    cheap = baselines(FitSettings(trade=10.0), known.arms, 0.0)["best fixed arm"]
+    assert cheap(known, new).argmax(axis=1).tolist() == [0] * 5
 
 
 @pytest.mark.parametrize("cost", [500.0, 1500.0, 2650.0, 5900.0])
@@ -54,49 +49,18 @@ def test_a_random_mixture_costs_what_is_asked(cost: float):
     assert (shares[:4] > 0).all()
 
 
-def test_a_mixture_at_the_mean_cost_is_even_and_one_out_of_reach_is_the_nearest():
-    costs = np.array([1.0, 2.0, 3.0])
-    assert np.allclose(even_mixture(costs, 2.0, None), 1 / 3)
-    assert even_mixture(costs, 0.1, None)[0] == pytest.approx(1)
-    assert even_mixture(np.full(3, np.nan), 5.0, 1).tolist() == [0.5, 0, 0.5]
-    outcomes, _ = simulated(0)
-    shares = random_at_cost(FitSettings(), 2000.0).choose(outcomes, outcomes)
-    assert (shares * outcomes.costs["tokens"]).sum(axis=1).mean() == pytest.approx(2000, rel=0.02)
-
-
-def test_words_as_vectors_by_hand():
-    known, new = tf_idf(["red fish", "red red bird", "blue bird"], ["red", "green"])
-    # `red` and `bird` stand in two texts each, the others in one and are not kept.
-    assert known.shape == (3, 2)
-    rare = np.log(4 / 3) + 1
-    second = np.array([1.0 * rare, (1 + np.log(2)) * rare])
-    assert np.allclose(known[1], second / np.linalg.norm(second))
-    assert new.tolist() == [[0, 1], [0, 0]]
-
-
 def test_the_type_router_learns_from_words_and_neighbours_from_features():
     known, _ = simulated(0, questions=400)
     new, truth = simulated(1, questions=200)
     for policy in (type_router(FitSettings()), nearest_neighbours(FitSettings())):
-        chosen = policy.choose(known, new).argmax(axis=1)
+        chosen = policy(known, new).argmax(axis=1)
         assert truth[np.arange(200), chosen].mean() > truth.mean(axis=0).max() + 0.1
         blind = replace(new, texts=("what",) * 200, features=np.full_like(new.features, np.nan))
-        assert len(set(policy.choose(known, blind).argmax(axis=1))) == 1
-        assert (policy.choose(known, replace(new, quality=1 - new.quality)).argmax(axis=1) == chosen).all()
+        assert len(set(policy(known, blind).argmax(axis=1))) == 1
+        assert (policy(known, replace(new, quality=1 - new.quality)).argmax(axis=1) == chosen).all()
 
 
-def test_all_baselines_choose_for_every_question():
-    known, _ = simulated(0)
-    new, _ = simulated(1, questions=7)
-    found = baselines(FitSettings(), known.arms)
-    assert [policy.name for policy in found] == [
-        *known.arms, "always fused", "best fixed arm", "type router (words)", "nearest neighbours",
-    ]  # fmt: skip
-    for policy in found:
-        assert np.allclose(policy.choose(known, new).sum(axis=1), 1)
-
-
-def test_a_model_chooses_by_what_it_is_told_of_other_folds():
+def test_a_model_chooses_by_the_quality_of_arms_on_other_folds():
     outcomes, _ = simulated(0, questions=30)
     wishes = {"summary": "community-global", "bridge": "iterative"}
 

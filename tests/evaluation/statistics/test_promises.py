@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import Record, Records, Score
-from ragways.evaluation.resources.worth import break_even
 from ragways.evaluation.statistics.comparison import compare, compare_all
 from ragways.evaluation.statistics.inference import detectable_effect, interval, shared_clusters, sign_flip
 from ragways.evaluation.statistics.values import FAILED, Value, source_documents
@@ -72,13 +71,6 @@ def test_a_repeat_that_failed_is_missing_too():
     assert signed.least == -1.0
     seconds = compare({"a": [7.0], "b": [DOWN]}, {"a": [3.0], "b": [5.0]})
     assert (seconds.least, seconds.most) == (1.0, 3.0), "what has no bounds of its own has those that were seen"
-
-
-def test_what_depends_on_missing_values_pays_for_nothing():
-    even = break_even("a", "b", layers={"graph": 100.0}, layers_against={}, cost=1.0, cost_against=2.0,
-                      quality="depends on missing values")  # fmt: skip
-    assert even.questions is None
-    assert "values are missing" in even.words
 
 
 def test_the_command_says_what_is_missing(ragways: Run, home: Path):  # noqa: F811

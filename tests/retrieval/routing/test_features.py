@@ -15,9 +15,7 @@ from ragways.assemble import opened
 from ragways.core.types import Found, Hit, Hits, Piece, Query
 from ragways.index.diagnosis import diagnose, save
 from ragways.index.open import Index
-from ragways.reading.question_type import question_type
 from ragways.retrieval.routing.features import (
-    CUTS,
     FEATURES,
     all_features,
     corpus_features,
@@ -26,7 +24,7 @@ from ragways.retrieval.routing.features import (
 )
 from ragways.retrieval.routing.look import Look
 from ragways.settings import Settings
-from tests.retrieval.graph_corpus import HOPS, TEXTS, TWO, WHEN, indexed, resources
+from tests.retrieval.graph_corpus import HOPS, TEXTS, TWO, indexed, resources
 
 HOSTILE = {
     "long": "Who built the Ness Light " * 320,
@@ -136,17 +134,6 @@ def test_of_a_question_by_hand(index: Index):
     assert "question.unknown" not in question_features(use, "what is dear in winter?")
 
 
-def test_the_type_of_a_question_as_the_classifier_tells_it(index: Index):
-    use = resources(index)
-    for question in (HOPS, "What are the main themes of these documents?"):
-        found = question_features(use, question)
-        assert {f"question.type.{kind}": chance for kind, chance in question_type(question).items()}.items() <= (
-            found.items()
-        )
-    assert found["question.type.summary"] > 0.5
-    assert not any(name.startswith("question.type.") for name in question_features(use, HOSTILE["Chinese"]))
-
-
 def hit(n: int, score: float, *found: Found, document: str = "article:1", text: str = "") -> Hit:
     return Hit(Piece(f"{document}:s0:p{n}:c0", "chunk", text, document, "Title", 0, 9, 100), score, found)
 
@@ -182,39 +169,6 @@ def test_of_a_look_by_hand(index: Index):
     assert found["look.hops"] == 1.0  # Bertil Oakes rebuilt the Ness Light
 
 
-def test_only_scores_of_fused_are_chances(index: Index):
-    hits = Hits(Query(HOPS), (hit(1, 17.0, Found("words", 1, 17.0)), hit(2, 3.0, Found("words", 2, 3.0))))
-    found = look_features(Look(hits, "words"), HOPS, resources(index))
-    assert found["look.fused"] == 0.0
-    assert not {name for k in CUTS for name in (f"look.sum@{k}", f"look.left@{k}")} & found.keys()
-    assert "look.top" not in found
-    assert "look.entropy" in found
-
-
-def test_a_look_that_found_nothing(index: Index):
-    found = look_features(Look(Hits(Query("?")), "fused"), "?", resources(index))
-    check(found)
-    assert found["look.found"] == 0.0
-    assert "look.top" not in found
-    sure = look_features(Look(Hits(Query("?"), (hit(1, 1.0), hit(2, 1.0))), "fused"), "?", resources(index))
-    assert sure["look.left@3"] == 0.0
-    assert sure["look.top"] == 0.999
-
-
-@pytest.mark.parametrize(
-    ("question", "hops"),
-    [
-        ("Did Bertil Oakes rebuild the Ness Light?", 1.0),
-        ("Does Ada Holm know Bertil Oakes?", 2.0),  # both by the Ness Light
-        ("Is Ness Light like Ness Light?", 0.0),
-        ("Who is Ada Holm?", None),
-    ],
-)
-def test_hops(index: Index, question: str, hops: float | None):
-    look = Look(Hits(Query(question)), "fused")
-    assert look_features(look, question, resources(index)).get("look.hops") == hops
-
-
 def test_the_corpus_is_measured_once_and_taken_from_its_diagnosis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = indexed(tmp_path)
     index = Index.open(folder)
@@ -248,8 +202,3 @@ def test_dates_of_documents(tmp_path: Path):
     ):
         assert question_features(use, question)["question.dates_known"] == share
     index.close()
-
-
-def test_asking_no_model(index: Index):
-    use = resources(index, [])  # a scripted model that fails when it is asked anything
-    check(asyncio.run(all_features(use, WHEN)))

@@ -9,8 +9,6 @@ import pytest
 
 from ragways.assemble import opened
 from ragways.core.errors import MissingLayer
-from ragways.core.step import Step
-from ragways.core.trace import Span, span
 from ragways.core.types import Evidence, Query
 from ragways.index.open import Index
 from ragways.models.client import ModelClient
@@ -20,7 +18,7 @@ from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.routing.look import Look, cut, look
 from ragways.settings import Settings
-from tests.retrieval.graph_corpus import HOPS, TWO, WHEN, asked, ids, indexed, resources, step
+from tests.retrieval.graph_corpus import HOPS, TWO, WHEN, asked, indexed, resources
 
 LAYERS = {
     "fused": frozenset({"vectors", "words", "graph"}),
@@ -75,35 +73,9 @@ def test_with_the_reader_too_on_a_real_corpus(demo_settings: Settings):
     assert all(0 <= hit.score <= 1 for hit in seen.hits)
 
 
-def test_a_look_is_a_step_and_asks_no_model(tmp_path: Path):
-    index = Index.open(indexed(tmp_path))
-    use = resources(index, [])  # a scripted model that fails when it is asked anything
-
-    async def run() -> Span:
-        with span("test") as trace:
-            assert (await look(use)(Query(HOPS))).hits.items
-        return trace
-
-    trace = asyncio.run(run())
-    found = step(trace, "look")
-    assert found.details["by"] == "fused"
-    assert found.output.startswith("fused: ")
-    assert [each.name for each in found.children] == ["fuse", "weigh"]
-    index.close()
-
-
 def test_an_index_in_which_nothing_can_be_searched_says_so(tmp_path: Path):
     index = Index.open(indexed(tmp_path, layers=frozenset({"words"})))
     index.layers = frozenset()
     with pytest.raises(MissingLayer, match="neither vectors nor words"):
         look(Resources(index, resources(index).embedder, ModelClient(None)))
-    index.close()
-
-
-def test_candidates_of_fused_are_all_of_it(tmp_path: Path):
-    index = Index.open(indexed(tmp_path))
-    use = resources(index)
-    every = [hit.piece.id for hit in looked(use, HOPS).hits]
-    assert ids(asked(use, PARADIGMS["fused"], HOPS, k=500)[0]) == every
-    assert isinstance(look(use), Step)
     index.close()

@@ -21,7 +21,7 @@ REASONS = 12
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are told apart by run.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are named by run.")],
     metric: Annotated[str, typer.Option("--metric", help="E.g. accuracy, f1 or recall@5.")] = "accuracy",
     baseline: Annotated[
         str, typer.Option("--baseline", help="Compare all with this one.", show_default="every pair")

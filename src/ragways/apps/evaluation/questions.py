@@ -25,7 +25,8 @@ SHOWN = 5
 
 def datasets(json: JsonOption = False) -> None:
     """List the layouts of questions that can be read, with licence and citation."""
-    from ragways.apps.terminal import console, print_json
+    from ragways.apps.terminal import print_json, show_table
+    from ragways.core.table import Table
     from ragways.evaluation.datasets import DATASETS
 
     if json:
@@ -43,17 +44,13 @@ def datasets(json: JsonOption = False) -> None:
             ]
         )
         return
-    from rich.table import Table
-
-    table = Table(padding=(0, 1, 0, 0), show_lines=True)
-    for column in ("format", "what", "licence", "citation"):
-        table.add_column(column, overflow="fold")
-    for dataset in DATASETS.values():
-        marks = ("¹" if dataset.corpus is not None else "") + ("" if dataset.seen else "²")
-        table.add_row(f"{dataset.name}{marks}", dataset.summary, dataset.licence or "–", dataset.citation or "–")
-    out = console()
-    out.print(table)
-    out.print("¹ the corpus comes with the questions  ² layout as documented, not tried on the data", style="dim")
+    rows = [
+        [f"{one.name}{'¹' * (one.corpus is not None)}{'²' * (not one.seen)}", one.summary, one.licence or None,
+         one.citation or None]
+        for one in DATASETS.values()
+    ]  # fmt: skip
+    notes = ["¹ the corpus comes with the questions  ² layout as documented, not tried on the data"]
+    show_table(Table.of(["format", "what", "licence", "citation"], rows, notes=notes))
 
 
 def sample(
@@ -69,7 +66,7 @@ def sample(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw questions, equally many of each type, and keep the documents that hold their evidence."""
+    """Draw questions, equally many of each type, and write the documents with their evidence."""
     from ragways.apps.terminal import print_json
     from ragways.evaluation.sampling import write_sample
 
@@ -125,13 +122,13 @@ def generate(
     budget: BudgetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make questions from the corpus, verify them, and keep those that hold. Without a model, by templates."""
+    """Generate questions on the corpus, verify them, and write those that pass. Without a model, by templates."""
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.evaluation.questions.generate import about_file, find_kinds, write
     from ragways.evaluation.questions.source import read_shares
 
     names = [name.strip() for name in kinds.split(",") if name.strip()] or None
-    find_kinds(names or [])  # a name that is not known is said before anything is opened
+    find_kinds(names or [])  # an unknown name is reported before anything is opened
     shares = read_shares(evolutions)
     with progress_bar(not json) as progress:
         made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, shares, progress))
@@ -174,22 +171,20 @@ async def _generate(
 
 def _show_generated(made: GeneratedSet, out: Path) -> None:
     """A row a kind: how many passed, and why the others did not."""
-    from rich.table import Table
-
-    from ragways.apps.terminal import console
+    from ragways.apps.terminal import console, show_table
+    from ragways.core.table import Cell, Table
     from ragways.evaluation.questions.draft import PASSED
 
-    table = Table(padding=(0, 1, 0, 0))
-    for column in ("kind", "passed", "of", "left out"):
-        table.add_column(column, justify="right" if column in ("passed", "of") else "left", overflow="fold")
-    for kind, counts in made.counts.items():
-        left_out = ", ".join(f"{reason} {number:,}" for reason, number in counts.items() if reason != PASSED)
-        table.add_row(kind, f"{counts.get(PASSED, 0):,}", f"{sum(counts.values()):,}", left_out)
+    rows: list[list[Cell]] = [
+        [kind, counts.get(PASSED, 0), sum(counts.values()),
+         ", ".join(f"{reason} {number:,}" for reason, number in counts.items() if reason != PASSED)]
+        for kind, counts in made.counts.items()
+    ]  # fmt: skip
+    show_table(Table.of(["kind", "passed", "of", "left out"], rows))
     screen = console()
-    screen.print(table)
     for note in (*made.notes, *([made.stopped] if made.stopped else [])):
         screen.print(printable(note), style="yellow", markup=False)
-    by = made.provenance.model or "templates, without a model"
+    by = made.model or "templates, without a model"
     count = counted(len(made.questions), "question")
     screen.print(f"{count} by {printable(by)} in {out}", markup=False, soft_wrap=True)
 
@@ -236,7 +231,7 @@ def _show_import(name: str, run: str, added: int, counts: Mapping[str, Any]) -> 
         markup=False,
         soft_wrap=True,
     )
-    evidence = {"none": "not told", "titles": "told by titles", "texts": "told by texts"}[counts["evidence"]]
+    evidence = {"none": "not given", "titles": "given by titles", "texts": "given by texts"}[counts["evidence"]]
     answered = (
         "retrieval only, nothing was answered" if counts["retrieval_only"] else f"{counts['abstained']:,} abstained"
     )

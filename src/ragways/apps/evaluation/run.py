@@ -1,4 +1,4 @@
-"""`ragways eval run` and `retrieval`: paradigms asked the questions of a file or of a data set, over its corpus."""
+"""`ragways eval run` and `retrieval`: paradigms on the questions of a file or of a data set, over its corpus."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def run(
         bool, typer.Option("--apart", help="Each paradigm in a process of its own, whose memory is then its own.")
     ] = False,
     features: Annotated[
-        bool, typer.Option("--features/--no-features", help="Keep what is known of a question before it is answered.")
+        bool, typer.Option("--features/--no-features", help="Store what is known of a question before it is answered.")
     ] = True,
     where: WhereOption = None,
     index: IndexOption = None,
@@ -118,7 +118,7 @@ def run(
             failed = asyncio.run(_run(chosen, where, at_once, ask))
     show_run(out, json)
     if not json:
-        _tell(records)
+        _warn(records)
     if failed:
         raise typer.Exit(PARTLY)
 
@@ -141,8 +141,8 @@ def _spent(records: Records) -> float:
     return sum(record.usage.spent or 0.0 for record in records.here())
 
 
-def _tell(records: Records) -> None:
-    """What a reader of the figures must know that stands in none of them."""
+def _warn(records: Records) -> None:
+    """What is counted in none of the figures."""
     absent = {record.question: record.absent for record in records if record.absent}
     if absent:
         typer.echo(
@@ -282,7 +282,7 @@ async def indexed(
     *,
     openie: Path | None = None,
 ) -> Settings:
-    """The settings with an index of this corpus, kept in the cache, with the layers that the paradigms need."""
+    """The settings with an index of this corpus, stored in the cache, with the layers that the paradigms need."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build_own
     from ragways.layers.table import check_layers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -37,7 +37,7 @@ def score(run: RunArgument, json: JsonOption = False) -> None:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are told apart by run.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are named by run.")],
     html: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write Markdown to this file.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables as LaTeX to this file.")] = None,
@@ -46,7 +46,7 @@ def report(
         str, typer.Option("--baseline", help="Compare all with this one.", show_default="every pair")
     ] = "",
     routing: Annotated[
-        bool, typer.Option("--routing", help="Also hold a router against the paradigms; takes some seconds.")
+        bool, typer.Option("--routing", help="Also compare a router with the paradigms; takes some seconds.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -59,10 +59,11 @@ def report(
     from ragways.evaluation.record import Run
     from ragways.evaluation.report import read_runs
     from ragways.evaluation.report import report as tables_of
+    from ragways.evaluation.routing.evaluate import routing_tables
     from ragways.pictures.report import report_page
     from ragways.pictures.shell import write_page
 
-    more, routed = _routing(runs) if routing else ([], None)
+    more, routed = routing_tables(runs) if routing else ([], None)
     read = read_runs([Run(folder) for folder in runs])
     tables = [*tables_of(read, baseline=baseline), *more]
     data = report_data(tables, read, routed) if html is not None or json else {}
@@ -86,12 +87,6 @@ def report(
         print_json(data)
     elif not files and csv is None:
         typer.echo(printable(as_markdown(tables)), nl=False)
-
-
-def _routing(runs: list[Path]) -> tuple[list[Table], dict[str, Any]]:
-    from ragways.evaluation.routing.tables import routing_tables
-
-    return routing_tables(runs)
 
 
 def gate(
@@ -121,7 +116,7 @@ def gate(
     ] = False,
     junit: Annotated[Path | None, typer.Option("--junit", help="Write the checks to this file as JUnit XML.")] = None,
 ) -> None:
-    """Exit with 1, and say why in a line, where a run misses what is required or was shown to be worse than another."""
+    """Exit with 1, and a line that says why, where a run misses a requirement or was shown to be worse than another."""
 
     from ragways.evaluation.gate import gate as check
     from ragways.pictures.shell import write_page

@@ -21,7 +21,7 @@ ANSWERABLE = "answerable"
 REPEATED = "repeated"
 
 REASONS: dict[str, str] = {
-    PASSED: "kept",
+    PASSED: "verified",
     NO_MATERIAL: "what was drawn from the corpus holds nothing to ask about",
     UNREADABLE: "the model gave no usable reply, even on another try",
     OTHER_ENTITY: "the documents do not mean the same entity",
@@ -54,7 +54,7 @@ class SupportingChunk:
 
 @dataclass(frozen=True, slots=True)
 class QuestionDraft:
-    """`names` are those that the question gives away, `path` what it was made from, `absent` what nothing may say.
+    """`names` are those in the question, `path` is what it was made from, `absent` what no document may state.
 
     `checked` are facts that have to be the only ones of their kind, `choice` says that the question itself lists the
     answers, `multi_hop` that all of the support is needed, `parts` that the answer is made of the quotes and stands in

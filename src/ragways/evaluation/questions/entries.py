@@ -90,22 +90,30 @@ class Line:
 
 
 def drafter(kind: str) -> Callable[[QuestionSource, Random], QuestionDraft]:
-    """A drafter of questions of one kind: any statement of it, the same chance for every sort."""
+    """A drafter of questions of one kind: any statement of it, the same chance for every sort. The documents that state
+    the same all are evidence.
+    """
 
     def draft(source: QuestionSource, random: Random) -> QuestionDraft:
         sorts = statements(source).get(kind)
         if not sorts:
             raise NothingToAsk
-        one = random.choice(sorts[random.choice(list(sorts))])
-        piece = one.text.chunk_at(one.start, one.end)
-        if piece is None:
-            raise NothingToAsk
-        if len(source.once("answers", dict[tuple[str, ...], set[str]])[one.key]) > 1:
-            raise NothingToAsk(AMBIGUOUS)
-        quote = " ".join(one.text.document.text[one.start : one.end].split())
-        path = (one.text.document.key, str(one.start), one.question)
-        support, whole = (source.support(piece, quote),), one.sort == "about"
-        return QuestionDraft(one.question, (one.answer,), support, path=path, parts=whole, note=one.sort)
+        drawn = random.choice(sorts[random.choice(list(sorts))])
+        alike = source.once("alike", dict[tuple[str, ...], list[Statement]])[drawn.key]
+        support = {}
+        for one in (drawn, *alike):
+            piece = one.text.chunk_at(one.start, one.end)
+            if piece is None and one is drawn:
+                raise NothingToAsk
+            if plain_words(one.answer) != plain_words(drawn.answer):
+                raise NothingToAsk(AMBIGUOUS)
+            if piece is not None and one.text.id not in support:
+                quote = " ".join(one.text.document.text[one.start : one.end].split())
+                support[one.text.id] = source.support(piece, quote)
+        path, whole = (drawn.text.document.key, str(drawn.start), drawn.question), drawn.sort == "about"
+        return QuestionDraft(
+            drawn.question, (drawn.answer,), tuple(support.values()), path=path, parts=whole, note=drawn.sort
+        )
 
     return draft
 
@@ -117,9 +125,7 @@ def statements(source: QuestionSource) -> dict[str, dict[str, list[Statement]]]:
         # An encyclopedia's articles are about what they are called, and have kinds for it.
         texts = [text for text in source.texts.values() if text.document.format not in ("wikitext", "code")]
         every = [one for text in texts for one in _read(source, text)]
-        answers = source.once("answers", dict[tuple[str, ...], set[str]])
-        for one in every:
-            answers.setdefault(one.key, set()).add(plain_words(one.answer))
+        source.once("alike", lambda: grouped(every, lambda one: one.key))
         kinds = grouped(every, lambda one: one.kind)
         return {kind: dict(sorted(grouped(of, lambda one: one.sort).items())) for kind, of in kinds.items()}
 

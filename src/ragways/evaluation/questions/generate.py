@@ -117,19 +117,12 @@ _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionIndex:
-    """The index that questions were made on."""
+class GeneratedSet:
+    """Questions, and where they come from: by whom, how and on which index they were made, and what was not checked.
 
-    generation: int
-    documents: int
-    chunks: int
-    layers: tuple[str, ...]
-    embedder: str
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionSetProvenance:
-    """Where a set of questions comes from: by whom, how and on what it was made, and what was not checked."""
+    `counts`: of each kind, how many drafts passed and how many failed for which reason; `notes`: what is short;
+    `stopped`: why it ended early, which is the budget.
+    """
 
     made_by: str
     way: Way
@@ -138,28 +131,20 @@ class QuestionSetProvenance:
     count: int
     kinds: tuple[str, ...]
     evolutions: dict[str, float]
-    index: QuestionIndex
+    index: dict[str, Any]
     prompts: dict[str, str]
     usd: float
     not_checked: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratedSet:
-    """`counts`: of each kind, how many drafts passed and how many failed for which reason; `notes`: what is short."""
-
     questions: tuple[Question, ...]
     counts: dict[str, dict[str, int]]
-    provenance: QuestionSetProvenance
     notes: tuple[str, ...] = ()
     stopped: str = ""
-    """Why it ended before its time: the budget."""
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the file beside the questions says of them."""
-        made = {"questions": len(self.questions), "counts": self.counts}
-        return {**to_plain(self.provenance), **made, "notes": list(self.notes), "stopped": self.stopped}
+        """The file beside the questions: all but these, of which it has the number."""
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "questions"}
+        return {**to_plain(fields), "questions": len(self.questions)}
 
 
 async def generate(
@@ -199,7 +184,7 @@ async def generate(
         spent = current_meter().spent
     notes += making.shortfalls(wanted) if not stopped else []
     size = use.index.counts()
-    provenance = QuestionSetProvenance(
+    return GeneratedSet(
         made_by=f"ragways {__version__}",
         way=way,
         model=model.name if model is not None else "",
@@ -207,18 +192,21 @@ async def generate(
         count=count,
         kinds=tuple(kind.name for kind in wanted),
         evolutions=dict(shares),
-        index=QuestionIndex(
-            generation=use.index.generation,
-            documents=size["documents"],
-            chunks=size["chunks"],
-            layers=tuple(sorted(use.index.layers)),
-            embedder=use.index.embedder,
-        ),
+        index={
+            "generation": use.index.generation,
+            "documents": size["documents"],
+            "chunks": size["chunks"],
+            "layers": sorted(use.index.layers),
+            "embedder": use.index.embedder,
+        },
         prompts=dict(sorted(making.prompts.items())),
         usd=spent.usd,
         not_checked=() if model is not None else ("known by heart: only a model can tell",),
+        questions=tuple(making.questions),
+        counts=making.ordered_counts(),
+        notes=tuple(notes),
+        stopped=stopped,
     )
-    return GeneratedSet(tuple(making.questions), making.ordered_counts(), provenance, tuple(notes), stopped)
 
 
 def _possible(use: Resources, names: Iterable[str] | None, way: Way) -> tuple[list[Kind], list[str]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 
@@ -87,7 +86,7 @@ def shown(source: QuestionSource, name: str, quote: str) -> str:
     return f"{article[1].lower()} {bare}" if usual and article is not None else bare
 
 
-def tells(sentence: str, name: str, *others: str) -> bool:
+def is_about(sentence: str, name: str, *others: str) -> bool:
     """Whether a sentence is about a name, has the others too, and is understood without what stands around it."""
     begin = re.match(rf"(?:The |An? )?{re.escape(name)}", sentence, re.IGNORECASE)
     if begin is None or not _GOES_ON.match(sentence, begin.end()) or not _SENTENCE.fullmatch(sentence):
@@ -113,40 +112,29 @@ def definition(sentence: str) -> tuple[str, str, str, str] | None:
     return match["term"], match["name"], match["verb"], match["what"]
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A sentence of a chunk that says what something is: `asked` is the question, `what` the answer."""
-
-    name: str
-    asked: str
-    what: str
-    chunk: str
-    sentence: str
-
-
 def described(source: QuestionSource, random: Random) -> QuestionDraft:
     """What an entity is, by a sentence that begins with it and says so."""
     known = source.once("definitions", lambda: _definitions(source))
     if not known:
         raise NothingToAsk
-    one = known[random.choice(list(known))]
-    support = (source.support_of(one.chunk, one.sentence),)
-    return QuestionDraft(one.asked, (one.what,), support, names=(one.name,), path=(fold(one.name),))
+    return known[random.choice(list(known))]
 
 
-def _definitions(source: QuestionSource) -> dict[str, Definition]:
-    """The first definition of each entity of the graph, and of what each document is about, by folded name."""
-    found: dict[str, Definition] = {}
+def _definitions(source: QuestionSource) -> dict[str, QuestionDraft]:
+    """A question on the first definition of each entity of the graph, and of what each document is about."""
+    found: dict[str, QuestionDraft] = {}
     for text in source.texts.values():
         for piece in text.chunks:
             for sentence in source.sentences(piece.id):
                 parts = definition(sentence)
                 if parts is None or fold(parts[1]) in found or no_name(parts[1]):
                     continue
-                name = _called(source, parts[1], text.id, sentence)
-                asked = _who_or_what(source, name, sentence, *parts) if name else ""
+                name, what = parts[1], parts[3]
+                called = _called(source, name, text.id, sentence)
+                asked = _who_or_what(source, called, sentence, *parts) if called else ""
                 if asked:
-                    found[fold(parts[1])] = Definition(parts[1], asked, parts[3], piece.id, sentence)
+                    support = (source.support(piece, sentence),)
+                    found[fold(name)] = QuestionDraft(asked, (what,), support, names=(name,), path=(fold(name),))
     return dict(sorted(found.items()))
 
 
@@ -160,7 +148,7 @@ def _called(source: QuestionSource, name: str, document: str, sentence: str) -> 
         return ""  # `North Bend, West Virginia`: there are others
     entities = source.graph.entities(source.graph.named(name, 1), described=False).values()
     entity = next((one for one in entities if fold(one.name) == fold(name) and nameable(source, one)), None)
-    return entity.name if entity is not None and tells(sentence, name) else ""
+    return entity.name if entity is not None and is_about(sentence, name) else ""
 
 
 def _who_or_what(source: QuestionSource, called: str, sentence: str, term: str, name: str, verb: str, what: str) -> str:
@@ -192,7 +180,7 @@ def summarised(source: QuestionSource, random: Random) -> QuestionDraft:
         raise NothingToAsk
     support = list[SupportingChunk]()
     for one in naming(source, entity):
-        sentences = (sentence for sentence in source.sentences(one.chunk) if tells(sentence, name))
+        sentences = (sentence for sentence in source.sentences(one.chunk) if is_about(sentence, name))
         quote = next((s for s in sentences if not any(_repeats(s, known.quote) for known in support)), "")
         if quote and not (name.islower() and quote.startswith("The ")):  # `The surgery`: one that was spoken of before
             support.append(source.support_of(one.chunk, quote))
@@ -282,7 +270,7 @@ def _find_joining(source: QuestionSource, triplet: Triplet) -> SupportingChunk |
     for chunk in source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:5]:
         for sentence in source.sentences(chunk):
             if not any(_renamed_or_cut(sentence, name) for name in names) and any(
-                tells(sentence, name, other) for name, other in (names, names[::-1])
+                is_about(sentence, name, other) for name, other in (names, names[::-1])
             ):
                 return source.support_of(chunk, sentence)
     return None

@@ -151,7 +151,7 @@ FOUND = 8
 
 
 async def model_fault(draft: QuestionDraft, source: QuestionSource) -> str:
-    """The reason to leave a draft out, or nothing: first what a rule can tell, then the calls that fail most often."""
+    """The reason to leave a draft out, or nothing: first what a rule can check, then the calls that fail most often."""
     try:
         if draft.unanswerable:
             return await _null(draft, source)

@@ -244,7 +244,7 @@ def moved(source: QuestionSource, random: Random) -> QuestionDraft:
             continue
         year = known.year + random.choice((-1, 1)) * random.randint(_FAR, _FARTHEST)
         person = fact.subject.kind == "person"
-        asked = "" if person and not known.day else _which(fact.subject)  # of a year nobody could tell who is meant
+        asked = "" if person and not known.day else _which(fact.subject)  # a year alone does not say who is meant
         if not asked or not min(*years, known.year - _FARTHEST // 2) <= year <= max(years):
             continue
         other = replace(fact, value=fact.value.replace(str(known.year), str(year)))

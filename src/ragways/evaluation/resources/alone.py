@@ -1,7 +1,7 @@
 """Each paradigm measured as if it ran alone, so that what it takes does not depend on what ran before it.
 
-What the one before has loaded and kept is let go of, and what any question would have loaded is loaded before the first
-one is timed. Memory that the process once took it keeps: whose peaks are to be compared runs in a process of its own
+What the paradigm before has loaded is released, and what any question loads is loaded before the first one is timed.
+A process does not give memory back: to compare peaks, each paradigm runs in a process of its own
 (`ragways eval run --apart`).
 """
 

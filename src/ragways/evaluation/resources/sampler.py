@@ -70,7 +70,7 @@ def process_usage() -> tuple[float, int]:
     """CPU seconds since the start, and bytes of memory.
 
     On Linux children that still run are counted too, those that ended by the seconds they took. Elsewhere memory is
-    the largest it has been since the start, as that is all the system tells without further packages.
+    the largest it has been since the start, as the system gives no more without further packages.
     """
     times = os.times()
     seconds = time.process_time() + times.children_user + times.children_system

@@ -58,7 +58,7 @@ COSTS = (
 
 Tokens and `usd` are what the answers are worth, whether or not a reply was cached; `cached` (by the endpoint) and
 `reasoning` are parts of `input` and `output`, whose sum is `tokens`. `spent` is the USD that the run paid, for failed
-records too. `unsplit` answers have steps that do not tell retrieval and generation apart. Seconds are those of answers
+records too. `unsplit` answers have steps that do not separate retrieval and generation. Seconds are those of answers
 whose every reply was requested; `untimed` others had replies from our cache. `evidence` are tokens of the evidence that
 was shown; `peak_memory` is in bytes, where it was sampled. `index_…` is what building all needed layers cost, with the
 `unknown` ones of whose cost nothing is known; `…_each` is its share for each question.

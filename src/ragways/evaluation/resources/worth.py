@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
-from ragways.core.table import Table
+from ragways.core.table import Cell, Table
 from ragways.core.text import counted
 from ragways.evaluation.resources.usage import LayerCosts
 from ragways.evaluation.statistics.comparison import Comparison, Quality
 from ragways.store.cache import Spent
 
-Unit = Literal["tokens", "USD"]
 _QUALITY: dict[Quality, str] = {
     "better": "at better quality",
     "worse": "at worse quality",
@@ -30,90 +27,56 @@ _UNPAID: frozenset[Quality] = frozenset({"worse", "depends on missing values", "
 _TURNED: dict[Quality, Quality] = {"better": "worse", "worse": "better"}
 
 
-@dataclass(frozen=True, slots=True)
-class BreakEven:
-    """`layers` are those that the other does not need; `construction` is their cost, less that of the other's own.
-
-    `saved` is per question; `questions` how many pay for the layers, None where that never happens.
-    """
-
-    paradigm: str
-    against: str
-    layers: tuple[str, ...]
-    construction: float
-    saved: float
-    quality: Quality
-    questions: int | None
-    words: str
-
-
-def break_evens(
-    costs: Table, comparisons: Iterable[Comparison], built: LayerCosts, *, unit: Unit = "tokens"
-) -> list[BreakEven]:
+def break_evens(costs: Table, comparisons: Iterable[Comparison], built: LayerCosts) -> list[dict[str, Cell]]:
     """For every two paradigms that were compared, the one that needs layers which the other does not; soonest first.
 
-    `costs` are those of `usage`. What is cheaper to build and dearer to use is left out: the other one's line says it.
+    `costs` are those of `usage`, in tokens. A row has the paradigm, the one it is `against`, the `layers` that only it
+    needs, their cost less that of the other's own (`construction`), what is `saved` per question, after how many
+    `questions` that pays for the layers (None where it never does), and all of this in `words`. What is cheaper to
+    build and dearer to use is left out: the row of the other one says so.
     """
-    column = "usd" if unit == "USD" else "tokens"
-    known = {row["paradigm"]: row for row in costs.to_plain() if None not in (row["index_layers"], row[column])}
-    found = []
+    known = {row["paradigm"]: row for row in costs.to_plain() if None not in (row["index_layers"], row["tokens"])}
+    rows: list[dict[str, Cell]] = []
     for row in comparisons:
         for one, other, quality in ((row.a, row.b, row.verdict), (row.b, row.a, _TURNED.get(row.verdict, row.verdict))):
-            if one in known and other in known:
-                mine, theirs = (_layer_costs(known[name]["index_layers"], built, unit) for name in (one, other))
-                cost, against = (float(known[name][column] or 0.0) for name in (one, other))
-                even = break_even(one, other, layers=mine, layers_against=theirs, cost=cost, cost_against=against,
-                                  quality=quality, unit=unit)  # fmt: skip
-                if even.layers and not (even.construction < 0 and even.saved < 0):
-                    found.append(even)
+            if one not in known or other not in known:
+                continue
+            mine, theirs = (set(filter(None, str(known[name]["index_layers"]).split(", "))) for name in (one, other))
+            own, price = sorted(mine - theirs), _tokens(mine - theirs, built)
+            construction = price - _tokens(theirs - mine, built)
+            saved = float(known[other]["tokens"] or 0) - float(known[one]["tokens"] or 0)
+            if own and not (construction < 0 and saved < 0):
+                questions = None if quality in _UNPAID else questions_until(construction, saved)
+                free = "" if price else "costs no tokens; "
+                words = f"{' and '.join(own)} (for {one}): {free}{_words(other, questions, saved, quality)}"
+                rows.append({
+                    "paradigm": one, "against": other, "layers": ", ".join(own), "construction": construction,
+                    "saved": saved, "questions": questions, "words": words,
+                })  # fmt: skip
     never = float("inf")
-    return sorted(found, key=lambda b: (never if b.questions is None else b.questions, b.paradigm, b.against))
+    return sorted(rows, key=lambda row: (
+        never if row["questions"] is None else row["questions"], row["paradigm"], row["against"]
+    ))  # fmt: skip
 
 
-def _layer_costs(layers: object, built: LayerCosts, unit: Unit) -> dict[str, float]:
-    found = {layer: built.get(layer, Spent()) for layer in str(layers).split(", ") if layer}
-    return {layer: cost.usd if unit == "USD" else float(cost.input + cost.output) for layer, cost in found.items()}
+def _tokens(layers: Iterable[str], built: LayerCosts) -> float:
+    spent = [built.get(layer, Spent()) for layer in layers]
+    return float(sum(cost.input + cost.output for cost in spent))
 
 
-def break_even(
-    paradigm: str,
-    against: str,
-    *,
-    layers: Mapping[str, float],
-    layers_against: Mapping[str, float],
-    cost: float,
-    cost_against: float,
-    quality: Quality,
-    unit: Unit = "tokens",
-) -> BreakEven:
-    """`layers`: the cost of each layer that a paradigm needs; `cost`: of one question, construction apart; `quality`:
-    the verdict on the paradigm against the other.
-    """
-    own = tuple(sorted(set(layers) - set(layers_against)))
-    built = sum(layers[name] for name in own)
-    construction = built - sum(layers_against[name] for name in set(layers_against) - set(layers))
-    saved = cost_against - cost
-    questions = None if quality in _UNPAID else _questions(construction, saved)
-    head = f"{' and '.join(own)} (for {paradigm})" if own else paradigm
-    free = f"costs no {unit}; " if own and not built else ""
-    words = f"{head}: {free}{_words(against, questions, saved, quality, unit)}"
-    return BreakEven(paradigm, against, own, construction, saved, quality, questions, words)
-
-
-def _questions(construction: float, saved: float) -> int | None:
+def questions_until(construction: float, saved: float) -> int | None:
     """The least n with construction ≤ n · saved; None where there is none, or where the lead does not last."""
     if construction <= 0 and saved >= 0:
         return 0
     return math.ceil(construction / saved - 1e-9) if saved > 0 else None
 
 
-def _words(against: str, questions: int | None, saved: float, quality: Quality, unit: Unit) -> str:
-    said = _QUALITY[quality]
+def _words(against: str, questions: int | None, saved: float, quality: Quality) -> str:
+    said, price = _QUALITY[quality], f"{abs(saved):,.0f} tokens"
     if quality in _UNPAID:
         return f"no break-even against {against}: {said}"
-    price = f"${abs(saved):.4g}" if unit == "USD" else f"{abs(saved):,.0f} {unit}"
     if questions is None:
-        loss = f"takes {price} more per question" if saved else f"saves no {unit}"
+        loss = f"takes {price} more per question" if saved else "saves no tokens"
         return f"never pays for itself against {against}: {loss} ({said})"
     if not questions:
         return f"pays from the first question against {against} ({said})"

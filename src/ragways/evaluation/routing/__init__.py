@@ -1,1 +1,1 @@
-"""Routers: fitted on the records of runs, certified, and held against policies that are simpler."""
+"""Routers: fitted on the records of runs, certified, and compared with simpler policies."""

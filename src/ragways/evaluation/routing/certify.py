@@ -9,6 +9,7 @@ order on the other half until one fails. Those before it hold together with 95 %
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from math import exp, lgamma, log
 from typing import Final
 
@@ -28,6 +29,10 @@ FEWEST_ANSWERED: Final = 10
 _ALPHAS: Final = tuple(n / 100 for n in range(1, 100))
 
 
+Pair = tuple[float | None, float | None]
+"""A threshold for `abstain` after the look, and one for the chance of the answer; None is no threshold."""
+
+
 @dataclass(frozen=True)
 class Stopping:
     """By question, what the arm that is taken gave: whether it is `wrong`, or `silent` (it refused by itself); the
@@ -41,18 +46,31 @@ class Stopping:
 
     def answered(self, look: float | None, answer: float | None) -> Marks:
         """Which questions are answered under these thresholds."""
-        kept = ~self.silent
+        given = ~self.silent
         if look is not None:
-            kept = kept & (self.refusal < look)
+            given = given & (self.refusal < look)
         if answer is not None:
-            kept = kept & ~(self.chance < answer)
-        return kept
+            given = given & ~(self.chance < answer)
+        return given
+
+    def counted(self, pair: Pair) -> tuple[int, int]:
+        """The answers under these thresholds, and the wrong ones among them."""
+        answered = self.answered(*pair)
+        return int(answered.sum()), int((answered & self.wrong).sum())
 
     def part(self, rows: Ints) -> Stopping:
         return Stopping(self.wrong[rows], self.silent[rows], self.refusal[rows], self.chance[rows])
 
 
-Pair = tuple[float | None, float | None]
+@dataclass(frozen=True)
+class CountedPair:
+    """A pair of thresholds with the answers and the wrong ones among them: in the half that pairs are put in order on,
+    and in the half that they are tested on.
+    """
+
+    pair: Pair
+    ordering: tuple[int, int]
+    testing: tuple[int, int]
 
 
 def binomial_tail(errors: int, n: int, share: float) -> float:
@@ -70,9 +88,13 @@ def binomial_tail(errors: int, n: int, share: float) -> float:
     return min(1.0, sum(map(exp, terms)))
 
 
-def pairs_of(given: Stopping) -> list[Pair]:
-    """Pairs of thresholds at quantiles of what they are compared with; None is no threshold."""
-    return [(look, answer) for look in _steps(given.refusal) for answer in _steps(given.chance)]
+def count_pairs(given: Stopping, seed: int) -> list[CountedPair]:
+    """All pairs that answer enough to be looked at, counted in both halves. Thresholds are quantiles of one half."""
+    half = np.random.default_rng(seed).permutation(len(given.wrong))
+    ordering, testing = given.part(half[::2]), given.part(half[1::2])
+    pairs = product(_steps(ordering.refusal), _steps(ordering.chance))
+    counted = [CountedPair(pair, ordering.counted(pair), testing.counted(pair)) for pair in pairs]
+    return [each for each in counted if each.ordering[0] >= FEWEST_ANSWERED]
 
 
 def _steps(values: Floats) -> list[float | None]:
@@ -81,25 +103,6 @@ def _steps(values: Floats) -> list[float | None]:
         return [None]
     at = np.quantile(known, np.linspace(0, 1, STEPS + 1)[1:], method="higher")
     return [None, *map(float, np.unique(at))]
-
-
-@dataclass(frozen=True)
-class CountedPair:
-    """A pair of thresholds with the answers and the wrong ones among them: in the half that pairs are put in order on,
-    and in the half that they are tested on.
-    """
-
-    pair: Pair
-    ordering: tuple[int, int]
-    testing: tuple[int, int]
-
-
-def count_pairs(given: Stopping, seed: int) -> list[CountedPair]:
-    """All pairs that answer enough to be looked at, counted in both halves."""
-    half = np.random.default_rng(seed).permutation(len(given.wrong))
-    ordering, testing = given.part(half[::2]), given.part(half[1::2])
-    counted = [CountedPair(pair, _counted(ordering, pair), _counted(testing, pair)) for pair in pairs_of(ordering)]
-    return [each for each in counted if each.ordering[0] >= FEWEST_ANSWERED]
 
 
 def certify(counted: list[CountedPair], alpha: float) -> CountedPair | None:
@@ -116,11 +119,6 @@ def certify(counted: list[CountedPair], alpha: float) -> CountedPair | None:
             break
         certified.append(each)
     return max(certified, key=lambda each: each.ordering[0], default=None)
-
-
-def _counted(given: Stopping, pair: Pair) -> tuple[int, int]:
-    answered = given.answered(*pair)
-    return int(answered.sum()), int((answered & given.wrong).sum())
 
 
 def certified_stop(given: Stopping, alpha: float, seed: int, look: float | None) -> Stop:

@@ -1,136 +1,103 @@
-"""A router against simpler policies, on corpora or questions that none of them has seen.
+"""Compare a router with simpler policies, on corpora or questions that none of them was fitted on.
 
-Everything is learned anew without each corpus (or each fifth of the questions) in turn, and chooses for what was left
+Everything is fitted again without each corpus (or each fifth of the questions) in turn, and chooses for what was left
 out: the router with its guard and its range, as it would be used, and every other policy. Corpora weigh the same.
-Questions whose labels were made by construction are learned from and told of by type; no other figure counts them.
+Questions whose labels were made by construction are used for fitting, and in the table by type; no other figure counts
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
 from ragways.core.errors import UsageError
+from ragways.core.plain import to_plain
+from ragways.core.table import Cell, Column, Table
+from ragways.core.text import counted
 from ragways.evaluation.routing.fit import check, corpus_ranges, drawn_means, router_of
 from ragways.evaluation.routing.learn import FitSettings, Learned, at_trade, best_arm, learn, utilities
 from ragways.evaluation.routing.models import FEWEST_CORPORA, By, fold_labels, usual_by
 from ragways.evaluation.routing.oracle import Oracle, oracle
-from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes
-from ragways.evaluation.routing.policies import baselines, fixed_of, one_hot, random_at_cost
+from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes, gather
+from ragways.evaluation.routing.policies import baselines, fixed_of, one_hot
+from ragways.evaluation.routing.tables import cost_column, signed
+from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
 from ragways.evaluation.statistics.inference import holm, sign_flip
-from ragways.retrieval.routing.router import ABSTAIN, UNITS, CostUnit
+from ragways.retrieval.routing.router import ABSTAIN, UNITS, CostUnit, cost_in_words
 
 ROUTER: Final = "router"
 UNGUARDED: Final = "router without its guard"
 PROMPTED: Final = "a model's choice"
 STEPS: Final = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Trades of the curve, in that which would make up for the whole range of quality by the whole range of cost."""
+"""Trades of the curve, in units of the trade at which the whole range of cost is worth the whole range of quality."""
 LEAST_GAP: Final = 0.002
-"""Of the oracle to the best fixed arm, below which no share of it is told."""
-
-
-# What is told
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyScore:
-    """Means over questions. `gain` is the utility less that of the best fixed arm, with its 95 % interval."""
-
-    questions: int
-    quality: float
-    cost: float
-    utility: float
-    gain: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyResult:
-    """A policy over all corpora and by corpus. `p` is that of its gain, corrected by Holm for all policies; `regret` is
-    the corrected oracle's utility less its own; `choices` are the shares of arms.
-    """
-
-    name: str
-    score: PolicyScore
-    p: float
-    regret: float
-    choices: Mapping[str, float]
-    by_corpus: Mapping[str, PolicyScore]
-
-
-@dataclass(frozen=True, slots=True)
-class TypeResult:
-    """The questions of a type: the shares of the arms that the router took on them, its quality and the quality of the
-    best fixed arm; and the arm that is best on them, as `best_arm` tells it.
-    """
-
-    questions: int
-    choices: Mapping[str, float]
-    quality: float
-    fixed_quality: float
-    best_arm: str
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """What the router gives and costs at a trade. `quality` and `cost` are means, corpora weighing the same."""
-
-    trade: float
-    quality: float
-    cost: float
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """A router that cannot have learned anything: its gain over the best fixed arm, which must not be above 0."""
-
-    name: str
-    gain: float
-    low: float
-    high: float
-
-    @property
-    def holds(self) -> bool:
-        return self.low <= 0
+"""Gap of the oracle to the best fixed arm, below which no closed share of it is computed."""
 
 
 @dataclass(frozen=True)
 class RouterEvaluation:
-    """Everything that `route evaluate` tells. `fixed` is the best fixed arm in hindsight, which all gains are against;
-    `closed` is the share of the gap from it to the corrected oracle that the router closes, None where there is no gap.
-    `guards` say for each fold whether the guard let the router route, `far` which corpora were out of its range.
+    """The result of `evaluate_router`: four tables, and `words`, a sentence for each thing to know of them.
+
+    `fixed` is the best fixed arm in hindsight, which all gains are against; `closed` is the share of the gap from it to
+    the corrected oracle that the router closes, None where there is no gap. Rows of the tables:
+
+    - `policies`: a policy on a corpus; the corpus is empty for all of them together. `gain` is the utility less that of
+      `fixed`, with its 95 % interval; `p` is corrected by Holm for all policies; `regret` is the utility of the
+      corrected oracle less its own
+    - `types`: the questions of a type, with the shares of arms that the router took, and the best arm for them
+    - `curve`: the router without its guard at a trade; empty where some cost is unknown
+    - `controls`: a router that cannot have learned anything; its gain must not be above 0
     """
 
     quality: str
     cost: CostUnit
     trade: float
-    how: str
     questions: int
-    corpora: Mapping[str, int]
+    corpora: tuple[str, ...]
     arms: tuple[str, ...]
     fixed: str
-    policies: tuple[PolicyResult, ...]
     oracle: Oracle
     closed: float | None
-    curve: tuple[CurvePoint, ...]
-    controls: tuple[Control, ...]
-    by_type: Mapping[str, TypeResult]
-    guards: Mapping[str, bool]
-    far: tuple[str, ...] = ()
-    model: str = ""
-    seed: int = 0
-    notes: tuple[str, ...] = field(default=())
+    policies: Table
+    types: Table
+    curve: Table
+    controls: Table
+    words: Mapping[str, str]
 
-    def policy(self, name: str) -> PolicyResult:
-        """The result of a policy by its name."""
-        return next(each for each in self.policies if each.name == name)
+    def tables(self) -> list[Table]:
+        """The tables as a report or a terminal shows them."""
+        columns = ("policy", "quality", "cost", "utility", "gain", "low", "high", "p", "regret")
+        router = self.policies.where(policy=ROUTER)
+        corpora = router.only("corpus", "questions", "quality", "cost", "utility", "gain", "low", "high")
+        return [
+            replace(self.policies.where(corpus="").only(*columns), name="routing policies"),
+            replace(corpora, rows=corpora.rows[1:], title="the router by corpus", name="routing corpora", notes=()),
+            *(table for table in (self.types, self.curve) if table.rows),
+        ]
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON and pages: the fields, each table as a list of rows."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: to_plain(one.to_plain() if isinstance(one, Table) else one) for name, one in fields.items()}
 
 
-# Learning without each fold, and choosing for it
+def routing_tables(folders: Sequence[Path]) -> tuple[list[Table], dict[str, Any]]:
+    """A router compared with the paradigms of these runs: as tables of a report, and as data for its page. UsageError
+    where that cannot be done.
+    """
+    outcomes = gather(folders, quality=usual_quality(folders), common=True)
+    found = evaluate_router(outcomes, FitSettings(trade=USUAL_TRADE["tokens"]))
+    lines = [f"{name}: {line}" for name, line in found.words.items()]
+    first, *others = found.tables()
+    return [replace(first, title="Routing", notes=(*lines, *first.notes)), *others], found.to_plain()
+
+
+# Fitting without each fold, and choosing for it
 
 
 @dataclass(frozen=True)
@@ -190,7 +157,7 @@ def evaluate_router(
     by: By | None = None,
     more: Mapping[str, Floats] | None = None,
 ) -> RouterEvaluation:
-    """Hold a router against other policies; `by` is what is left out together, corpora where there are three or more.
+    """Compare a router with other policies; `by` is what is left out together, corpora where there are three or more.
 
     `more` are choices of further policies, by name: the shares of arms on each question (`prompt_router`). Raises
     UsageError where no router can be fitted, or corpora are to be left out and there are fewer than three.
@@ -201,55 +168,45 @@ def evaluate_router(
     if by == "corpus" and len(outcomes.corpora) < FEWEST_CORPORA:
         raise UsageError(f"there are {len(outcomes.corpora)} corpora, too few to leave one out",
                          "name runs over three or more, or keep questions apart")  # fmt: skip
-    folds = _folds(outcomes, settings, by)
+    folds, measured = _folds(outcomes, settings, by), outcomes.measured
+    real = outcomes.part(measured)
     routed = _gathered(outcomes, folds)
     taken = {ROUTER: routed, UNGUARDED: _gathered(outcomes, folds, guarded=False), **(more or {})}
-    measured = outcomes.measured
-    real = outcomes.part(measured)
     cost = real.mean(_of(routed[measured], real.costs[settings.cost]))
-    for policy in [*baselines(settings, outcomes.arms), random_at_cost(settings, cost)]:
-        shares = np.empty((len(outcomes), len(outcomes.arms)))
+    for name, choose in baselines(settings, outcomes.arms, cost).items():
+        taken[name] = np.empty((len(outcomes), len(outcomes.arms)))
         for fold in folds:
-            shares[fold.rows] = policy.choose(fold.known, fold.asked)
-        taken[policy.name] = shares
-    fixed = fixed_of(real, settings)
+            taken[name][fold.rows] = choose(fold.known, fold.asked)
     values = np.empty((len(outcomes), len(outcomes.arms)))
     for fold in folds:
         values[fold.rows] = fold.learned.models.values(fold.asked.features)
-    best = oracle(real, settings, values[measured])
-    results = _results(real, settings, {name: shares[measured] for name, shares in taken.items()}, fixed, best)
-    baseline = next(each for each in results if each.name == outcomes.arms[fixed]).score.utility
-    gap = best.corrected - baseline
+    best, fixed = oracle(real, settings, values[measured]), fixed_of(real, settings)
+    name = outcomes.arms[fixed]
+    policies = _policies(real, settings, {name: shares[measured] for name, shares in taken.items()}, fixed, best)
+    gap = best.corrected - policies.cell("utility", policy=name, corpus="")
+    closed = policies.cell("gain", policy=ROUTER, corpus="") / gap if gap >= LEAST_GAP else None
+    controls = _controls(outcomes, settings, by)
     return RouterEvaluation(
         quality=outcomes.metric,
         cost=settings.cost,
         trade=settings.trade,
-        how=_how(outcomes, by),
         questions=len(real),
-        corpora={corpus: here.questions for corpus, here in corpus_ranges(real).items()},
+        corpora=real.corpora,
         arms=outcomes.arms,
-        fixed=outcomes.arms[fixed],
-        policies=results,
+        fixed=name,
         oracle=best,
-        closed=(results[0].score.utility - baseline) / gap if gap >= LEAST_GAP else None,
+        closed=closed,
+        policies=policies,
+        types=_types(outcomes, settings, routed, fixed),
         curve=_curve(outcomes, settings, folds),
-        controls=_controls(outcomes, settings, by),
-        by_type=_by_type(outcomes, settings, routed, fixed),
-        guards={fold.name: fold.routes for fold in folds},
-        far=tuple(corpus for fold in folds for corpus in fold.far),
-        model=outcomes.model,
-        seed=settings.seed,
-        notes=outcomes.notes,
+        controls=controls,
+        words=_words(outcomes, settings, folds, policies, name)
+        | {"oracle": _oracle_in_words(best, closed), "controls": _controls_in_words(controls)}
+        | ({"notes": "; ".join(outcomes.notes)} if outcomes.notes else {}),
     )
 
 
-def _how(outcomes: Outcomes, by: By) -> str:
-    if by == "corpus":
-        return f"each of {len(outcomes.corpora)} corpora was left out in turn"
-    return "each fifth of the questions was left out in turn"
-
-
-# Figures
+# The tables
 
 
 def _of(shares: Floats, values: Floats) -> Floats:
@@ -257,34 +214,44 @@ def _of(shares: Floats, values: Floats) -> Floats:
     return np.asarray(np.where(shares > 0, shares * values, 0.0).sum(axis=1))
 
 
-def _results(
+def _policies(
     outcomes: Outcomes, settings: FitSettings, taken: Mapping[str, Floats], fixed: int, best: Oracle
-) -> tuple[PolicyResult, ...]:
+) -> Table:
     utility = utilities(outcomes, settings)
-    gains = {name: _of(shares, utility) - utility[:, fixed] for name, shares in taken.items()}
+    worth = {name: _of(shares, utility) for name, shares in taken.items()}
+    gains = {name: own - utility[:, fixed] for name, own in worth.items()}
     # Weighted so that the sum is that of corpora which weigh the same.
-    ps = [sign_flip(gain * outcomes.weights, seed=settings.seed)[0] for gain in gains.values()]
-    adjusted = dict(zip(gains, holm(ps), strict=True))
-    drawn = _intervals(outcomes, gains, settings.seed)
-    by_corpus = {
-        corpus: (rows, _intervals(outcomes.part(rows), {k: v[rows] for k, v in gains.items()}, settings.seed))
-        for n, corpus in enumerate(outcomes.corpora)
-        for rows in [np.flatnonzero(outcomes.corpus == n)]
-    }
-    return tuple(
-        PolicyResult(
-            name=name,
-            score=_score(outcomes, settings, shares, gains[name], drawn[name]),
-            p=adjusted[name],
-            regret=best.corrected - outcomes.mean(_of(shares, utility)),
-            choices=_shares(outcomes, shares),
-            by_corpus={
-                corpus: _score(outcomes.part(rows), settings, shares[rows], gains[name][rows], own[name])
-                for corpus, (rows, own) in by_corpus.items()
-            },
-        )
-        for name, shares in taken.items()
-    )
+    ps = holm([sign_flip(gain * outcomes.weights, seed=settings.seed)[0] for gain in gains.values()])
+    regrets = [best.corrected - outcomes.mean(own) for own in worth.values()]
+    rows: list[dict[str, Cell]] = []
+    corpora = [np.flatnonzero(outcomes.corpus == n) for n in range(len(outcomes.corpora))]
+    for corpus, place in (("", np.arange(len(outcomes))), *zip(outcomes.corpora, corpora, strict=True)):
+        part = outcomes.part(place)
+        drawn = _intervals(part, {name: gain[place] for name, gain in gains.items()}, settings.seed)
+        for (name, shares), p, regret in zip(taken.items(), ps, regrets, strict=True):
+            rows.append({
+                "policy": name, "corpus": corpus, "questions": len(part),
+                "quality": part.mean(_of(shares[place], part.mean_quality)),
+                "cost": _known(part.mean(_of(shares[place], part.costs[settings.cost]))),
+                "utility": part.mean(worth[name][place]), "gain": part.mean(gains[name][place]),
+                "low": drawn[name][0], "high": drawn[name][1],
+                **({} if corpus else {"p": p, "regret": regret}),
+            })  # fmt: skip
+    columns = [
+        Column("policy"), Column("corpus"), Column("n", key="questions"), Column(outcomes.metric, ".3f", key="quality"),
+        cost_column(settings.cost), Column("utility", ".3f"), *map(signed, ("gain", "low", "high")),
+        Column("p", ".3f"), Column("regret", ".3f"),
+    ]  # fmt: skip
+    notes = [
+        f"gain: in utility over always {outcomes.arms[fixed]}, with its 95 % interval; p by Holm for all policies "
+        "together; regret: what the corrected oracle has more"
+    ]
+    title = f"{counted(len(outcomes), 'question')} of {counted(len(outcomes.corpora), 'corpus', 'corpora')}"
+    return Table.of(columns, rows, title=title, notes=notes, name="policies")
+
+
+def _known(cost: float) -> float | None:
+    return None if np.isnan(cost) else cost
 
 
 def _intervals(outcomes: Outcomes, gains: Mapping[str, Floats], seed: int) -> dict[str, tuple[float, float]]:
@@ -294,65 +261,51 @@ def _intervals(outcomes: Outcomes, gains: Mapping[str, Floats], seed: int) -> di
     return {name: (float(low[n]), float(high[n])) for n, name in enumerate(gains)}
 
 
-def _score(
-    outcomes: Outcomes, settings: FitSettings, shares: Floats, gain: Floats, interval: tuple[float, float]
-) -> PolicyScore:
-    return PolicyScore(
-        questions=len(outcomes),
-        quality=outcomes.mean(_of(shares, outcomes.mean_quality)),
-        cost=outcomes.mean(_of(shares, outcomes.costs[settings.cost])),
-        utility=outcomes.mean(_of(shares, utilities(outcomes, settings))),
-        gain=outcomes.mean(gain),
-        low=interval[0],
-        high=interval[1],
-    )
-
-
-def _shares(outcomes: Outcomes, shares: Floats) -> dict[str, float]:
-    means = np.average(shares, axis=0, weights=outcomes.weights)
-    return {arm: float(share) for arm, share in zip(outcomes.arms, means, strict=True) if share > 0}
-
-
-def _by_type(outcomes: Outcomes, settings: FitSettings, routed: Floats, fixed: int) -> dict[str, TypeResult]:
-    found = {}
+def _types(outcomes: Outcomes, settings: FitSettings, routed: Floats, fixed: int) -> Table:
+    rows: list[list[Cell]] = []
     for type in sorted(set(outcomes.types)):
-        rows = np.array([n for n, own in enumerate(outcomes.types) if own == type], dtype=np.intp)
-        some, shares = outcomes.part(rows), routed[rows]
-        found[type] = TypeResult(
-            len(rows),
-            _shares(some, shares),
-            some.mean(_of(shares, some.mean_quality)),
-            some.mean(some.mean_quality[:, fixed]),
-            some.arms[best_arm(some, settings, fixed)],
-        )
-    return found
+        place = np.array([n for n, own in enumerate(outcomes.types) if own == type], dtype=np.intp)
+        part, shares = outcomes.part(place), routed[place]
+        means = np.average(shares, axis=0, weights=part.weights)
+        taken = sorted(zip(means, part.arms, strict=True), key=lambda one: -one[0])
+        rows.append([
+            type or "without a type", len(place), ", ".join(f"{arm} {share:.0%}" for share, arm in taken if share > 0),
+            part.mean(_of(shares, part.mean_quality)), part.mean(part.mean_quality[:, fixed]),
+            part.arms[best_arm(part, settings, fixed)],
+        ])  # fmt: skip
+    return Table.of(
+        ["type", Column("n", key="questions"), Column("arms taken", key="taken"),
+         Column(outcomes.metric, ".3f", key="quality"),
+         Column(f"always\n{outcomes.arms[fixed]}", ".3f", key="fixed_quality"), Column("best arm", key="best_arm")],
+        rows,
+        title="what the router takes, by type",
+        name="routing types",
+        notes=["best arm: of the highest utility; of equal ones the best fixed arm, or else the cheapest"],
+    )  # fmt: skip
 
 
-def _curve(outcomes: Outcomes, settings: FitSettings, folds: Sequence[_Fold]) -> tuple[CurvePoint, ...]:
+def _curve(outcomes: Outcomes, settings: FitSettings, folds: Sequence[_Fold]) -> Table:
     """The router without its guard at trades from none to one at which only the cheapest arm is left."""
     measured = outcomes.measured
     real = outcomes.part(measured)
     costs = real.costs[settings.cost]
-    answering = [a for a, arm in enumerate(outcomes.arms) if arm != ABSTAIN]
-    means = np.array([real.mean(costs[:, a]) for a in answering])
+    means = np.array([real.mean(costs[:, a]) for a, arm in enumerate(outcomes.arms) if arm != ABSTAIN])
     spread = float(np.ptp(means)) / UNITS[settings.cost]
-    if not spread > 0:  # nan too: some record does not tell
-        return ()
-    points = []
-    for step in STEPS:
-        shares = _gathered(outcomes, folds, step / spread, guarded=False)[measured]
-        quality, cost = _of(shares, real.mean_quality), _of(shares, costs)
-        points.append(CurvePoint(step / spread, real.mean(quality), real.mean(cost)))
-    return tuple(points)
+    rows = []
+    for trade in (step / spread for step in STEPS if spread > 0):  # nan, too: some cost is unknown
+        shares = _gathered(outcomes, folds, trade, guarded=False)[measured]
+        rows.append([trade, real.mean(_of(shares, real.mean_quality)), real.mean(_of(shares, costs))])
+    heads = [Column("trade", ".3g"), Column(outcomes.metric, ".3f", key="quality"), cost_column(settings.cost)]
+    return Table.of(heads, rows, title="the router without its guard, over trades", name="routing curve")
 
 
-def _controls(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[Control, ...]:
+def _controls(outcomes: Outcomes, settings: FitSettings, by: By) -> Table:
     """Routers that were fitted on outcomes of other questions of the corpus, and on features that are noise."""
     chance = np.random.default_rng(settings.seed)
     order = np.arange(len(outcomes))
     for corpus in range(len(outcomes.corpora)):
-        rows = np.flatnonzero(outcomes.corpus == corpus)
-        order[rows] = chance.permutation(rows)
+        place = np.flatnonzero(outcomes.corpus == corpus)
+        order[place] = chance.permutation(place)
     shuffled = replace(
         outcomes,
         quality=outcomes.quality[order],
@@ -360,26 +313,66 @@ def _controls(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[Contro
         constructed=tuple(outcomes.constructed[n] for n in order) if outcomes.constructed else (),
     )
     noise = replace(outcomes, features=chance.normal(size=outcomes.features.shape))
-    return tuple(_control(name, each, settings, by) for name, each in
-                 (("shuffled outcomes", shuffled), ("random features", noise)))  # fmt: skip
+    rows: list[list[Cell]] = [
+        [name, *_control(each, settings, by)]
+        for name, each in (("shuffled outcomes", shuffled), ("random features", noise))
+    ]
+    return Table.of(["control", *map(signed, ("gain", "low", "high"))], rows, name="routing controls")
 
 
-def _without_sizes(outcomes: Outcomes) -> Outcomes:
-    """The same where it is not known what each arm would show. To choose by that is worth something on any question,
-    and has nothing to do with what was learned.
-    """
-    unknown = np.full_like(outcomes.costs["evidence"], np.nan)
-    return replace(outcomes, costs={**outcomes.costs, "evidence": unknown})
-
-
-def _control(name: str, outcomes: Outcomes, settings: FitSettings, by: By) -> Control:
+def _control(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[float, float, float]:
+    """The gain of such a router over the best fixed arm, with its interval."""
     labels = fold_labels(outcomes.corpus, by, settings.seed + 1)
     utility, gains = utilities(outcomes, settings), np.empty(len(outcomes))
     for label in np.unique(labels):
-        rows = np.flatnonzero(labels == label)
-        learned = learn(outcomes.part(np.flatnonzero(labels != label)), settings, by)
-        gains[rows] = utility[rows, learned.choose(_without_sizes(outcomes.part(rows)))] - utility[rows, learned.fixed]
-    real = outcomes.part(outcomes.measured)
-    gains = gains[outcomes.measured]
-    low, high = _intervals(real, {name: gains}, settings.seed)[name]
-    return Control(name, real.mean(gains), low, high)
+        place = np.flatnonzero(labels == label)
+        learned, part = learn(outcomes.part(np.flatnonzero(labels != label)), settings, by), outcomes.part(place)
+        # It does not know what an arm would show: to choose by that gains on any question, whatever was learned.
+        unknown = np.full_like(part.costs["evidence"], np.nan)
+        chosen = learned.choose(replace(part, costs={**part.costs, "evidence": unknown}))
+        gains[place] = utility[place, chosen] - utility[place, learned.fixed]
+    real, own = outcomes.part(outcomes.measured), gains[outcomes.measured]
+    return real.mean(own), *_intervals(real, {"": own}, settings.seed)[""]
+
+
+# In words
+
+
+def _words(
+    outcomes: Outcomes, settings: FitSettings, folds: Sequence[_Fold], policies: Table, fixed: str
+) -> dict[str, str]:
+    """What the router gives, whether its guard let it route, and how that was measured."""
+    router, usual = (
+        dict(zip(("quality", "cost", "gain", "low", "high"), policies.where(policy=name, corpus="").only(
+            "quality", "cost", "gain", "low", "high").rows[0], strict=True)) for name in (ROUTER, fixed)
+    )  # fmt: skip
+    paid, others = (
+        "an unknown cost" if one["cost"] is None else cost_in_words(float(one["cost"]), settings.cost)
+        for one in (router, usual)
+    )
+    far = [corpus for fold in folds for corpus in fold.far]
+    unit = {"tokens": "1,000 tokens", "usd": "a dollar", "seconds": "a second"}[settings.cost]
+    how = "each fifth of the questions was left out in turn"
+    if folds[0].name in outcomes.corpora:
+        how = f"each of {len(outcomes.corpora)} corpora was left out in turn"
+    return {
+        "verdict": f"the router has {outcomes.metric} {router['quality']:.3f} for {paid}, always `{fixed}` "
+        f"{usual['quality']:.3f} for {others}: {router['gain']:+.3f} in utility "
+        f"({router['low']:+.3f} to {router['high']:+.3f})",
+        "guard": f"let it route in {sum(fold.routes for fold in folds)} of {len(folds)} folds"
+        + (f"; out of range: {', '.join(far)}" if far else ""),
+        "how": f"{how}; utility is {outcomes.metric} less {settings.trade:g} for {unit}",
+    }
+
+
+def _oracle_in_words(best: Oracle, closed: float | None) -> str:
+    share = "there is no gap to close" if closed is None else f"{closed:.0%} of that gap is closed"
+    return f"{best.corrected:.3f} in utility, naive {best.naive:.3f}; {share}; {best.words}"
+
+
+def _controls_in_words(controls: Table) -> str:
+    gains = "; ".join(f"{name} {gain:+.3f} ({low:+.3f} to {high:+.3f})" for name, gain, low, high in controls.rows)
+    bad = [str(name) for name, _, low, _ in controls.rows if float(low or 0) > 0]
+    if bad:
+        return f"{gains}: {', '.join(bad)} gained something, so do not believe these figures"
+    return f"{gains}: nothing, as it must be"

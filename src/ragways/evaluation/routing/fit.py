@@ -43,7 +43,7 @@ CONFIDENCE: Final = 0.95
 BEYOND: Final = 1.5
 """So many times the largest distance from a corpus to its nearest neighbour is the reach of a router."""
 ALIKE: Final = 0.25
-"""With too few corpora to know how they spread: a corpus whose features differ by this share on average is another."""
+"""With too few corpora to know how they vary: a corpus whose features differ by this share on average is another."""
 
 
 # The guard
@@ -82,7 +82,7 @@ def drawn_means(values: Floats, corpus: Ints, seed: int, draws: int = DRAWS) -> 
 
 def lower_bound(gains: Floats, corpus: Ints, seed: int) -> float:
     """The one-sided 95 % bound of the mean gain: of questions drawn again, or Student's where it is lower, which also
-    knows of losses so rare that none has come yet. Gains of 0 alone have the bound 0.
+    allows for losses so rare that none has been seen. Gains of 0 alone have the bound 0.
     """
     if not gains.any():
         return 0.0
@@ -112,7 +112,7 @@ def guard_of(outcomes: Outcomes, settings: FitSettings, by: By, chosen: Ints, fi
 def fit(outcomes: Outcomes, settings: FitSettings = FitSettings(), by: By | None = None) -> Router:  # noqa: B008 - frozen
     """A router from outcomes, the same to the byte for the same outcomes and seed.
 
-    Raises UsageError where an arm is no paradigm of ragways, where no record tells what an arm costs, or where there
+    Raises UsageError where an arm is no paradigm of ragways, where the cost of an arm is in no record, or where there
     are too few questions to keep some apart.
     """
     check(outcomes, settings)
@@ -121,7 +121,7 @@ def fit(outcomes: Outcomes, settings: FitSettings = FitSettings(), by: By | None
 
 
 def router_of(outcomes: Outcomes, learned: Learned, by: By) -> Router:
-    """What was learned from outcomes as a router, with its guard, its range and its thresholds."""
+    """Models that were fitted on outcomes as a router, with its guard, its range and its thresholds."""
     settings = learned.settings
     chosen, fixed, values = crossed_choices(outcomes, settings, by)
     guard = guard_of(outcomes, settings, by, chosen, fixed)
@@ -175,8 +175,8 @@ def check(outcomes: Outcomes, settings: FitSettings) -> None:
                          "fit a router on runs over indexes of the same layers")  # fmt: skip
     unknown = np.flatnonzero(np.isnan(outcomes.costs[settings.cost]).any(axis=0))
     if settings.trade and len(unknown):
-        said = ", ".join(outcomes.arms[a] for a in unknown)
-        raise UsageError(f"some records do not tell the {settings.cost} of {said}", "name another cost, or --trade 0")
+        names = ", ".join(outcomes.arms[a] for a in unknown)
+        raise UsageError(f"some records do not have the {settings.cost} of {names}", "name another cost, or --trade 0")
 
 
 def _arm(outcomes: Outcomes, learned: Learned, a: int) -> ArmModel:
@@ -204,7 +204,7 @@ _SMALLEST: Final = 5e-7
 
 
 def _scales(outcomes: Outcomes, standard: Standard) -> dict[str, Scale]:
-    """Of all features that vary; of those of a corpus also where few corpora cannot tell how they vary."""
+    """Of all features that vary; of those of a corpus also where there are too few corpora to measure how they vary."""
     few = len(outcomes.corpora) < FEWEST_CORPORA
     own = Standard.of(outcomes.features, outcomes.weights)
     found = {}
@@ -245,7 +245,7 @@ def _reach(router: Router) -> float | None:
 
 def _range_words(outcomes: Outcomes) -> dict[str, str]:
     if not any(name.startswith("corpus.") for name in outcomes.names):
-        return {"range": "the records have no features of the corpus: where the router may be used cannot be told"}
+        return {"range": "the records have no features of the corpus: where the router may be used is unknown"}
     if len(outcomes.corpora) < FEWEST_CORPORA:
         return {"range": "fitted on fewer than three corpora: it routes on these alone, and on what is much like them"}
     return {"range": f"fitted on {len(outcomes.corpora)} corpora"}

@@ -1,4 +1,4 @@
-"""What is learned from outcomes and then chosen by: values of arms, the best fixed arm, when to abstain."""
+"""What a router is fitted to choose by: values of arms, the best fixed arm, when to abstain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragways.retrieval.routing.router import ABSTAIN, UNITS, CostUnit
 class FitSettings:
     """How a router is fitted. `trade`: the quality that 1,000 tokens (a dollar, a second) are worth. `tolerance`: how
     far below 0 the bound of the gain may lie. `alpha`: the share of wrong ones among answers that is to be certified;
-    None where it is not. `spared`: the share of the quality on questions with an answer that abstaining may cost.
+    None where it is not.
     """
 
     trade: float = 0.0
@@ -25,7 +25,6 @@ class FitSettings:
     seed: int = 0
     tolerance: float = 0.0
     alpha: float | None = None
-    spared: float = 0.0
 
     def worth(self, costs: Floats) -> Floats:
         """Costs as quality."""
@@ -142,7 +141,7 @@ def usable(outcomes: Outcomes) -> Floats:
 
 
 def mean_costs(outcomes: Outcomes, unit: str) -> Floats:
-    """By arm, corpora weighing the same, of the questions whose records tell; nan where none does."""
+    """By arm, corpora weighing the same, of the questions whose records have it; nan where none does."""
     cost = outcomes.costs[unit]
     known = ~np.isnan(cost)
     total = (known * outcomes.weights[:, None]).sum(axis=0)
@@ -157,20 +156,17 @@ def best_fixed(utility: Floats, costs: Floats, refusal: int | None) -> int:
 
 def _best_look(learned: Learned, outcomes: Outcomes) -> float | None:
     """From which value of `abstain` on it is chosen: what is best on cross-fitted values, if it is any better than
-    never, and of the quality on questions with an answer no more is lost than `spared`.
+    never, and no right answer to a question that has one is lost.
     """
     if learned.refusal is None:
         return None
-    values = learned.models.crossed
+    values = learned.models.crossed[:, learned.refusal]
     utility, quality = utilities(outcomes, learned.settings), outcomes.mean_quality
-    chosen = learned.choose(outcomes, values)
-    rows = np.arange(len(outcomes))
+    chosen, rows = learned.choose(outcomes, learned.models.crossed), np.arange(len(outcomes))
     gains = (utility[:, learned.refusal] - utility[rows, chosen]) * outcomes.weights
-    losses = np.where(quality[:, learned.refusal] > 0, 0.0, quality[rows, chosen]) * outcomes.weights
-    order = np.argsort(-values[:, learned.refusal], kind="stable")
-    sums, lost = np.cumsum(gains[order]), np.cumsum(losses[order])
-    sorted_values = values[order, learned.refusal]
-    last = np.append(sorted_values[1:] < sorted_values[:-1], True)  # a threshold takes all of one value
-    sums = np.where(last & (lost <= learned.settings.spared * losses.sum()), sums, -np.inf)
+    loses = (quality[:, learned.refusal] <= 0) & (quality[rows, chosen] > 0)
+    order = np.argsort(-values, kind="stable")
+    last = np.append(values[order][1:] < values[order][:-1], True)  # a threshold takes all of one value
+    sums = np.where(last & ~np.logical_or.accumulate(loses[order]), np.cumsum(gains[order]), -np.inf)
     best = int(np.argmax(sums))
-    return float(sorted_values[best]) if sums[best] > 1e-9 else None
+    return float(values[order][best]) if sums[best] > 1e-9 else None

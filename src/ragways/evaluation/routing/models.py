@@ -3,7 +3,7 @@
 The constant is not penalised, so that a model without any signal gives the arm's mean over corpora. Features of the
 corpus are shrunk more than others, since there are few corpora to learn from. Questions on which arms differ weigh
 more, since only there does the choice matter. How much is shrunk is chosen by cross-validation, by how well the
-differences between arms are told, which is what a choice rests on; to learn nothing is one of the choices.
+differences between arms are predicted, which is what a choice rests on; to learn nothing is one of the choices.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLOOR: Final = 0.25
 """The weight of a question on which no two arms differ, beside one on which they differ wholly."""
 _LEAST, _STEPS, _ROUGHLY = 1e-3, 200, 1e-6
 _SLOPE_PENALTY: Final = 10.0
-"""In questions: how much the slope of the calibration is held to 1."""
+"""In questions: how much the slope of the calibration is shrunk towards 1."""
 
 
 # Standardised features
@@ -78,7 +78,7 @@ def fold_labels(corpus: Ints, by: By, seed: int) -> Ints:
 
 
 def usual_by(corpora: int) -> By:
-    """How questions are kept apart where nothing else is asked for."""
+    """What is left out together unless something else is chosen."""
     return "corpus" if corpora >= FEWEST_CORPORA else "question"
 
 
@@ -90,8 +90,8 @@ def sigmoid(logits: Floats) -> Floats:
 
 
 def logit(shares: Floats) -> Floats:
-    held = np.clip(shares, _LEAST, 1 - _LEAST)
-    return np.asarray(np.log(held / (1 - held)))
+    clipped = np.clip(shares, _LEAST, 1 - _LEAST)
+    return np.asarray(np.log(clipped / (1 - clipped)))
 
 
 class Logistic:
@@ -186,7 +186,7 @@ class ArmLogistic:
 
 
 _FREE: Final = 1e-6
-"""How much the constants of nested arms are shrunk: not worth telling."""
+"""How much the constants of nested arms are shrunk: next to nothing."""
 
 
 # The models of all arms
@@ -220,7 +220,7 @@ def fit_values(
     made: Sequence[bool] = (),
 ) -> ValueModels:
     """A model for each column of `quality`, by question and arm; `refusal` is the column of `abstain`, `nested` are
-    those of arms of which each shows what the one before shows, and more; `made` tells of which questions the labels
+    those of arms of which each shows what the one before shows, and more; `made` says for which questions the labels
     were made by construction.
 
     `folds` are those of the cross-validation that chooses the penalty and calibrates.
@@ -256,11 +256,11 @@ def arm_weights(
     nested: Sequence[int] = (),
 ) -> Floats:
     """The weight of each question in each arm's model: by how far the best arm is from the worst. Whether to abstain
-    is a question of its own, for which all weigh the same; so do they for nested arms, whose shared weights tell how
+    is a question of its own, for which all weigh the same; so do they for nested arms, whose shared weights predict how
     hard a question is: the easiest and the hardest, on which they do not differ, are the ends of that scale.
 
-    Questions with labels by construction are there for the arms that these call right. To the others they tell nothing
-    of what to expect where such an arm is not taken.
+    Questions with labels by construction are there for the arms that these call right. They say nothing about the
+    other arms where such an arm is not taken.
     """
     arms = [arm for arm in range(quality.shape[1]) if arm != refusal]
     apart = np.ptp(quality[:, arms], axis=1)
@@ -275,8 +275,8 @@ def arm_weights(
 
 
 def contrast_losses(values: Floats, quality: Floats) -> Floats:
-    """How badly values tell the arms of each question apart: the squared error of each arm's distance from the mean of
-    all. That a question is hard for all arms changes no choice, so it does not count.
+    """How badly values predict the differences between the arms of a question: the squared error of each arm's distance
+    from the mean of all. That a question is hard for all arms changes no choice, so it does not count.
     """
     apart = values - values.mean(axis=1, keepdims=True) - quality + quality.mean(axis=1, keepdims=True)
     return np.asarray((apart**2).sum(axis=1))
@@ -326,7 +326,7 @@ def calibrate(slopes: Floats, x: Floats, crossed: Floats, y: Floats, weights: Fl
 
 
 def _platt(logits: Floats, y: Floats, weights: Floats) -> tuple[float, float]:
-    """The constant and the slope, which is held to 1 a little and is never below 0."""
+    """The constant and the slope, which is shrunk towards 1 a little and is never below 0."""
     centre = float(np.average(logits, weights=weights))
     apart = logits - centre
     constant, slope = float(logit(np.array([np.average(y, weights=weights)]))[0]), 1.0

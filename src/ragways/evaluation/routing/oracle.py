@@ -55,7 +55,7 @@ def oracle(outcomes: Outcomes, settings: FitSettings, values: Floats) -> Oracle:
 def split_halves(outcomes: Outcomes, settings: FitSettings, values: Floats) -> Floats:
     """The utility by question of the arm that seems best by half of the repeats, on the other half.
 
-    One or two repeats alone tell little, so what they show is drawn towards what was predicted, as far as repeats
+    One or two repeats alone are noisy, so their values are shrunk towards what was predicted, as far as repeats
     differ among themselves more than from that (`prior_repeats`). Scores are free of the choice's luck in any case.
     """
     quality = outcomes.quality
@@ -90,8 +90,8 @@ def prior_repeats(quality: Floats, values: Floats) -> float:
 
 
 def shrunken(outcomes: Outcomes, settings: FitSettings, values: Floats) -> Floats:
-    """The utility of the best arm when each outcome is drawn towards what was predicted. One repeat does not tell
-    noise from what is so; this lies between all of it being noise and none.
+    """The utility of the best arm when each outcome is shrunk towards what was predicted. With one repeat, noise cannot
+    be measured; this lies between all of the outcome being noise and none.
     """
     quality = (outcomes.mean_quality + _PRIOR * values) / (1 + _PRIOR)
     return np.asarray((quality - settings.worth(outcomes.costs[settings.cost])).max(axis=1))

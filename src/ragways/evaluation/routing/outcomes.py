@@ -1,6 +1,6 @@
-"""What every arm gave and took on every question: the records of runs as arrays, from which a router is fitted.
+"""The quality and cost of every arm on every question: the records of runs as arrays, from which a router is fitted.
 
-An arm is a variant of a run, or `abstain`. Labels that no metric gives are made by construction, counted and told: to
+An arm is a variant of a run, or `abstain`. Some labels follow from the type of a question, and notes count them: to
 abstain is right on a question without an answer and wrong on all others; a question about the whole corpus without gold
 evidence (type `summary`) is right for the arms of `community-global` and wrong for the others.
 """
@@ -8,7 +8,7 @@ evidence (type `summary`) is right for the arms of `community-global` and wrong 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,21 +22,22 @@ from ragways.evaluation.metric import Metric, deciding, unanswerable
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, Run, RunInfo, Score
 from ragways.evaluation.score import scored
+from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.paradigm import parse_variant
 from ragways.retrieval.routing.auto import NAME
 from ragways.retrieval.routing.router import ABSTAIN
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-FeaturesOf = Callable[[Path, str], Mapping[str, float]]
-"""The features of a question, by the folder of the run that it was asked in and its text."""
+Features = Mapping[str, Mapping[str, float]]
+"""The features of questions, by their texts."""
 
 COSTS = ("tokens", "calls", "usd", "seconds", "evidence")
 """What an answer takes. `evidence` are the tokens of evidence among its `tokens`."""
 GLOBAL = "community-global"
 SUMMARY = "summary"
 NAMED = 3
-"""Questions that an error names."""
+"""Questions that an error lists for an arm."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ class Outcomes:
     """Arrays by question, arm and repeat.
 
     `corpus` is the place of each question's corpus in `corpora`. `quality` lies between 0 and 1, nan where a repeat is
-    not there; `costs` are means over repeats by unit, nan where no record tells. `features` has a column for each of
+    not there; `costs` are means over repeats by unit, nan where no record has it. `features` has a column for each of
     `names`, nan for what is not known. `chance` is the answer's own chance, nan where nothing measured it; `abstained`
-    is 1 where the answer refused. `temperature` and `model` are those of the runs; `notes` say what was made by
-    construction and what was left out; `constructed` tells for each question whether its labels were (none: none's).
+    is 1 where the answer refused. `temperature` and `model` are those of the runs; `notes` say what was labelled by
+    construction and what was left out; `constructed` says for each question whether its labels were (empty: no one's).
     """
 
     metric: str
@@ -84,7 +85,7 @@ class Outcomes:
 
     @cached_property
     def look(self) -> str:
-        """What questions were looked at by, as their features tell; empty where they do not, or are of two kinds."""
+        """The paradigm of the first look, by the features of questions; empty where it is unknown, or there are two."""
         known = {name: ~np.isnan(self.features[:, n]) for n, name in enumerate(self.names)}
         if not known.get("look.fused", np.zeros(1, dtype=bool)).any():
             return ""
@@ -137,8 +138,8 @@ class Outcomes:
 
     @cached_property
     def measured(self) -> Ints:
-        """The questions whose outcomes were measured. Labels by construction teach what such questions look like, and
-        are no proof of anything; where there are no others, all are taken.
+        """The questions whose outcomes were measured. Labels by construction are used for fitting, and
+        prove nothing; where there are no others, all are taken.
         """
         found = np.flatnonzero(~np.array(self.constructed, dtype=bool)) if self.constructed else np.arange(len(self))
         return np.asarray(found if len(found) else np.arange(len(self)), dtype=np.intp)
@@ -153,94 +154,89 @@ class Outcomes:
 
 @dataclass
 class _Question:
-    """A question of a corpus with the answers of each arm that were scored, and why others were not."""
+    """A question of a corpus: its scored answers by arm, each with its value, and why other arms have none."""
 
     record: Record
     features: Mapping[str, float]
-    answers: dict[str, list[_Answer]] = field(default_factory=lambda: defaultdict(list))
+    answers: dict[str, list[tuple[float, Record]]] = field(default_factory=lambda: defaultdict(list))
     unscored: dict[str, str] = field(default_factory=dict)
     constructed: bool = False
 
 
-@dataclass(frozen=True)
-class _Answer:
-    quality: float
-    chance: float
-    abstained: float
-    costs: Mapping[str, float]
+_Table = dict[tuple[str, str], _Question]
+"""By corpus and question."""
 
 
 def gather(
-    folders: Sequence[Path], *, quality: str, common: bool = False, features_of: FeaturesOf | None = None
+    folders: Sequence[Path], *, quality: str, common: bool = False, features: Features | None = None
 ) -> Outcomes:
     """The outcomes of runs. Each is a corpus of its own, unless it was made on the index of another.
 
-    `quality` is the metric. `common` leaves out the questions that some arm did not answer, which are an error else.
-    `features_of` gives the features of questions whose records have none. Raises UsageError where nothing can be
-    learned: an empty run, one arm, a metric without values, arms that never differ, runs of two models.
+    `quality` is the metric. `common` leaves out the questions that some arm did not answer, which otherwise are an
+    error. `features` are of questions whose records have none. Raises UsageError where nothing can be learned: an empty
+    run, one arm, a metric without values, arms that never differ, runs of two models.
     """
     metric = deciding(find_metric(quality))
     if metric.less_is_better:
         raise UsageError(f"less is better of {metric}", "name a metric of which more is better")
     if not folders:
         raise UsageError("no run is named", "name the folders of one or more runs")
-    infos = [RunInfo.read(folder) for folder in folders]
-    model = _one_model(folders, infos)
-    table: dict[tuple[str, str], _Question] = {}
-    counts: Counter[str] = Counter()
+    infos = [Run(folder).info for folder in folders]
+    models = {info.model: folder for folder, info in zip(folders, infos, strict=True)}
+    if len(models) > 1:
+        names = ", ".join(f"{model or 'no model'} in {folder.name}" for model, folder in sorted(models.items()))
+        raise UsageError(f"the runs are of different models ({names})", "fit a router on runs of one model")
+    table: _Table = {}
     for folder, corpus in zip(folders, corpus_names(folders, infos), strict=True):
         # A router is no arm of another.
-        rows = [row for row in scored(Run(folder), metric) if row.paradigm.partition("[")[0] != NAME]
-        if not rows:
+        records = [one for one in as_arms(scored(Run(folder), metric)) if one.paradigm.partition("[")[0] != NAME]
+        if not records:
             raise UsageError(f"the run in {folder} is empty", "make it with: ragways eval run")
-        arms_here = {row.paradigm for row in rows}
-        labelled = any(arm.partition("[")[0] == GLOBAL for arm in arms_here)
-        for row in rows:
-            _take(table, corpus, row, metric, labelled, features_of and (lambda text, at=folder: features_of(at, text)))
-    arms = tuple(dict.fromkeys(arm for row in table.values() for arm in (*row.answers, *row.unscored)))
+        labelled = any(one.paradigm.partition("[")[0] == GLOBAL for one in records)
+        for record in records:
+            _take(table, corpus, record, metric, labelled, features or {})
+    arms = tuple(dict.fromkeys(arm for one in table.values() for arm in (*one.answers, *one.unscored)))
     if len(arms) < 2:
         raise UsageError(f"the runs have one arm only ({arms[0]})", "run two or more: ragways eval run -p A,B")
-    kept = _complete(table, arms, metric, common, counts)
-    _check_features(kept.values())
-    temperature = max((info.temperature for info in infos if info), default=0.0)
-    return _arrays(kept, arms, metric, model, temperature, counts)
+    whole, left_out = _complete(table, arms, metric, common)
+    if not any(one.features for one in whole.values()):
+        raise UsageError("the records have no features", "run again with this version, or name the index with --index")
+    arrays = _arrays(whole, arms, metric)
+    return replace(arrays, model=infos[0].model, temperature=max(info.temperature for info in infos),
+                   notes=(*arrays.notes, *left_out))  # fmt: skip
 
 
-def corpus_names(folders: Sequence[Path], infos: Sequence[RunInfo | None]) -> list[str]:
+def as_arms(records: Sequence[Record]) -> list[Record]:
+    """Records under the name of a paradigm with its settings, whatever the run calls that variant, as runs of
+    `ragways reproduce` do: `naive (NaiveRAG)` is `naive[k=100;tokens=8000]`.
+    """
+    names = {}
+    for record in records:
+        made = PARADIGMS.get(record.made.paradigm)
+        if made is not None and record.paradigm.partition("[")[0] not in PARADIGMS:
+            own = [f"{key}={value}" for key, value in record.settings.items() if value != made.settings.get(key)]
+            names[record.paradigm] = f"{made.name}[{';'.join(own)}]" if own else made.name
+    return [replace(record, paradigm=names.get(record.paradigm, record.paradigm)) for record in records]
+
+
+def corpus_names(folders: Sequence[Path], infos: Sequence[RunInfo]) -> list[str]:
     """The corpus of each run: the name of the first folder of those over one index."""
     first: dict[str, int] = {}
-    owners = [first.setdefault(info.index, n) if info and info.index else n for n, info in enumerate(infos)]
-    shared = Counter(folders[n].resolve().name for n in set(owners))
+    owners = [first.setdefault(info.index, n) if info.index else n for n, info in enumerate(infos)]
     names = {n: folders[n].resolve().name for n in owners}
+    shared = Counter(names.values())
     return [names[n] if shared[names[n]] == 1 else f"{names[n]} ({n + 1})" for n in owners]
 
 
-def _one_model(folders: Sequence[Path], infos: Sequence[RunInfo | None]) -> str:
-    models = {info.model if info else "": folder for folder, info in zip(folders, infos, strict=True)}
-    if len(models) > 1:
-        said = ", ".join(f"{model or 'no model'} in {folder.name}" for model, folder in sorted(models.items()))
-        raise UsageError(f"the runs are of different models ({said})", "fit a router on runs of one model")
-    return next(iter(models))
-
-
-def _take(
-    table: dict[tuple[str, str], _Question],
-    corpus: str,
-    record: Record,
-    metric: Metric,
-    labelled: bool,
-    features_of: Callable[[str], Mapping[str, float]] | None,
-) -> None:
-    """Put one record into the table. A failure has quality 0, as whoever asked has no answer."""
+def _take(table: _Table, corpus: str, record: Record, metric: Metric, labelled: bool, features: Features) -> None:
+    """Put one record into the table. A failure has quality 0: there is no answer."""
     score = record.values.get(metric.name, Score(None, "it was not judged"))
-    key = corpus, record.question
-    if key not in table:
-        table[key] = _Question(record, record.features or (features_of(record.text) if features_of else {}))
-    one, arm, value = table[key], record.paradigm, score.value
+    one = table.setdefault((corpus, record.question), _Question(record, features.get(record.text, {})))
+    arm, value = record.paradigm, score.value
     if one.record.text != record.text:
         raise UsageError(f"question {record.question[:80]!r} of {corpus} is not the same in two runs",
                          "name runs over one set of questions")  # fmt: skip
-    one.features = one.features or record.features
+    one.features = record.features or one.features
     if value is None and unanswerable(record):
         value, one.constructed = 0.0, True
     elif record.error:
@@ -249,11 +245,10 @@ def _take(
         value, one.constructed = float(arm.partition("[")[0] == GLOBAL), True
     if value is None:
         one.unscored[arm] = score.why
-        return
-    if not 0 <= value <= 1:
+    elif 0 <= value <= 1:
+        one.answers[arm].append((value, record))
+    else:
         raise UsageError(f"{metric} has the value {value:g}", "a router is fitted on a metric between 0 and 1")
-    chance = np.nan if record.chance is None else record.chance
-    one.answers[arm].append(_Answer(value, chance, float(record.abstained), costs_of(record)))
 
 
 def about_the_whole(record: Record) -> bool:
@@ -262,101 +257,86 @@ def about_the_whole(record: Record) -> bool:
 
 
 def costs_of(record: Record) -> dict[str, float]:
-    """What a record's answer took, nan where it does not tell. Where no model was asked, its tokens are those of the
+    """What a record's answer took, nan where it is not known. Where no model was called, its tokens are those of the
     evidence, which a model would have had to read.
     """
     used = record.usage
-    unknown = float("nan")
-    tokens = used.all_tokens or (unknown if used.evidence is None else used.evidence)
-    return {
-        "tokens": tokens,
-        "calls": unknown if used.calls is None else used.calls,
-        "usd": unknown if used.usd is None else used.usd,
-        # Replies that were known already took no time worth telling.
-        "seconds": unknown if record.replies_known else record.seconds,
-        "evidence": unknown if used.evidence is None else used.evidence,
+    costs = {
+        "tokens": used.all_tokens or used.evidence,
+        "calls": used.calls,
+        "usd": used.usd,
+        "seconds": None if record.replies_known else record.seconds,  # a reply from our cache takes no time
+        "evidence": used.evidence,
     }
+    return {unit: float("nan") if cost is None else cost for unit, cost in costs.items()}
 
 
-# What can be used
-
-
-def _complete(
-    table: Mapping[tuple[str, str], _Question],
-    arms: Sequence[str],
-    metric: Metric,
-    common: bool,
-    counts: Counter[str],
-) -> dict[tuple[str, str], _Question]:
-    """The questions that every arm has a value for."""
-    valued = {key: row for key, row in table.items() if row.answers}
-    counts["unscored"] = len(table) - len(valued)
+def _complete(table: _Table, arms: Sequence[str], metric: Metric, common: bool) -> tuple[_Table, list[str]]:
+    """The questions that every arm has a value for, and notes on those that were left out."""
+    valued = {key: one for key, one in table.items() if one.answers}
     if not valued:
-        why = Counter(why for row in table.values() for why in row.unscored.values()).most_common(1)[0][0]
+        why = Counter(why for one in table.values() for why in one.unscored.values()).most_common(1)[0][0]
         raise UsageError(f"{metric} is unscored in every record ({why})", "name another metric, or judge the run first")
-    whole = {key: row for key, row in valued.items() if len(row.answers) == len(arms)}
-    counts["incomplete"] = len(valued) - len(whole)
+    whole = {key: one for key, one in valued.items() if len(one.answers) == len(arms)}
+    unscored, incomplete = len(table) - len(valued), len(valued) - len(whole)
     if not whole:
         raise UsageError("no question was answered by all arms", _lacking(valued, arms))
-    if counts["incomplete"] and not common:
+    if incomplete and not common:
         raise UsageError(
-            f"{counts['incomplete']:,} of {len(valued):,} questions lack a value ({_lacking(valued, arms)})",
+            f"{incomplete:,} of {len(valued):,} questions lack a value ({_lacking(valued, arms)})",
             "let the runs go on (ragways eval run), or leave these questions out with --common",
         )
-    answers = (row.answers.values() for row in whole.values())
-    if all(len({np.mean([one.quality for one in some]) for some in each}) == 1 for each in answers):
+    means = [{np.mean([value for value, _ in some]) for some in one.answers.values()} for one in whole.values()]
+    if all(len(values) == 1 for values in means):
         raise UsageError(
             f"all arms have the same {metric} on each of {len(whole):,} questions, so there is nothing to learn",
             "take the cheapest of them, or name another metric",
         )
-    return whole
+    notes = (
+        (unscored, f"question without any value of {metric} was", f"questions without any value of {metric} were"),
+        (incomplete, "question that some arm has no value for was", "questions that some arm has no value for were"),
+    )
+    return whole, [f"{counted(number, one, many)} left out" for number, one, many in notes if number]
 
 
-def _lacking(table: Mapping[tuple[str, str], _Question], arms: Sequence[str]) -> str:
+def _lacking(table: _Table, arms: Sequence[str]) -> str:
     """Which arms lack how many questions, and the first of these."""
-    said = []
+    parts = []
     for arm in arms:
-        lacking = [question for (_, question), row in table.items() if arm not in row.answers]
+        lacking = [question for (_, question), one in table.items() if arm not in one.answers]
         if lacking:
             more = ", …" if len(lacking) > NAMED else ""
-            said.append(f"{arm} lacks {len(lacking):,}: {', '.join(one[:40] for one in lacking[:NAMED])}{more}")
-    return "; ".join(said)
+            parts.append(f"{arm} lacks {len(lacking):,}: {', '.join(one[:40] for one in lacking[:NAMED])}{more}")
+    return "; ".join(parts)
 
 
-def _check_features(rows: Iterable[_Question]) -> None:
-    if not any(row.features for row in rows):
-        raise UsageError("the records have no features", "run again with this version, or name the index with --index")
-
-
-def _arrays(
-    table: Mapping[tuple[str, str], _Question],
-    arms: tuple[str, ...],
-    metric: Metric,
-    model: str,
-    temperature: float,
-    counts: Counter[str],
-) -> Outcomes:
+def _arrays(table: _Table, arms: tuple[str, ...], metric: Metric) -> Outcomes:
     rows = list(table.values())
     corpora = tuple(dict.fromkeys(corpus for corpus, _ in table))
     null = np.array([unanswerable(row.record) for row in rows])
     refusing = (ABSTAIN,) if null.any() and ABSTAIN not in arms else ()
-    repeats = max(len(some) for row in rows for some in row.answers.values())
-    shape = len(rows), len(arms) + len(refusing), repeats
+    shape = len(rows), len(arms) + len(refusing), max(len(some) for row in rows for some in row.answers.values())
     quality, chance, abstained = (np.full(shape, np.nan) for _ in range(3))
     costs = {unit: np.zeros(shape[:2]) for unit in COSTS}
     for n, row in enumerate(rows):
         for a, arm in enumerate(arms):
-            some = row.answers[arm]
-            quality[n, a, : len(some)] = [one.quality for one in some]
-            chance[n, a, : len(some)] = [one.chance for one in some]
-            abstained[n, a, : len(some)] = [one.abstained for one in some]
+            for r, (value, record) in enumerate(row.answers[arm]):
+                quality[n, a, r], abstained[n, a, r] = value, record.abstained
+                chance[n, a, r] = np.nan if record.chance is None else record.chance
+            paid = [costs_of(record) for _, record in row.answers[arm]]
             for unit in COSTS:
-                told = [one.costs[unit] for one in some if one.costs[unit] == one.costs[unit]]
-                costs[unit][n, a] = np.mean(told) if told else np.nan
+                known = [one[unit] for one in paid if not np.isnan(one[unit])]
+                costs[unit][n, a] = np.mean(known) if known else np.nan
     if refusing:
         quality[:, -1, :] = null[:, None]
         abstained[:, -1, :] = 1.0
     names = tuple(sorted({name for row in rows for name in row.features}))
+    about = sum(row.constructed and about_the_whole(row.record) for row in rows)
+    notes = (
+        (int(null.sum()), "question has", "questions have", "no answer: there abstaining is right by construction"),
+        (about, "question about the whole corpus counts", "questions about the whole corpus count",
+         f"as right for {GLOBAL} alone, by construction"),
+    )  # fmt: skip
     return Outcomes(
         metric=metric.name,
         corpora=corpora,
@@ -371,22 +351,6 @@ def _arrays(
         features=np.array([[row.features.get(name, np.nan) for name in names] for row in rows], dtype=np.float64),
         chance=chance,
         abstained=abstained,
-        model=model,
-        temperature=temperature,
-        notes=_notes(rows, null, counts, metric),
+        notes=tuple(f"{counted(number, one, many)} {rest}" for number, one, many, rest in notes if number),
         constructed=tuple(row.constructed for row in rows),
     )
-
-
-def _notes(rows: Sequence[_Question], null: NDArray[np.bool_], counts: Counter[str], metric: Metric) -> tuple[str, ...]:
-    whole = sum(row.constructed and about_the_whole(row.record) for row in rows)
-    known = (
-        (int(null.sum()), "question has", "questions have", "no answer: there abstaining is right by construction"),
-        (whole, "question about the whole corpus counts", "questions about the whole corpus count",
-         f"as right for {GLOBAL} alone, by construction"),
-        (counts["unscored"], f"question without any value of {metric} was",
-         f"questions without any value of {metric} were", "left out"),
-        (counts["incomplete"], "question that some arm has no value for was",
-         "questions that some arm has no value for were", "left out"),
-    )  # fmt: skip
-    return tuple(f"{counted(number, one, many)} {rest}" for number, one, many, rest in known if number)

@@ -1,6 +1,6 @@
-"""Policies that choose an arm for each question: what a router is held against.
+"""Policies that choose an arm for each question: what a router is compared with.
 
-A policy is learned on some outcomes and gives, for others, the share of each arm on each question: 1 for the arm it
+A policy is fitted on some outcomes and gives, for others, the share of each arm on each question: 1 for the arm it
 takes, or the shares of a mixture. None looks at the outcomes it chooses for.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from ragways.evaluation.routing.models import By, Standard, fold_labels
 from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import PARADIGMS
+from ragways.retrieval.paradigm import parse_variant
 from ragways.retrieval.routing.router import ABSTAIN
 from ragways.tasks.search import CHOOSE_ARM, ArmCard, ChooseArmInput
 
@@ -33,12 +33,6 @@ RIDGE: Final = 1.0
 """Of the type router's classifier: a question's words have length 1."""
 
 
-@dataclass(frozen=True)
-class Policy:
-    name: str
-    choose: Choose
-
-
 def one_hot(chosen: Ints, arms: int) -> Floats:
     """Arms that were chosen, as shares."""
     return np.asarray(np.eye(arms)[chosen])
@@ -47,22 +41,9 @@ def one_hot(chosen: Ints, arms: int) -> Floats:
 # Fixed arms and mixtures
 
 
-def fixed_arm(arm: str, name: str = "") -> Policy:
+def fixed_arm(arm: int) -> Choose:
     """Always this arm."""
-
-    def choose(_: Outcomes, asked: Outcomes) -> Floats:
-        return one_hot(np.full(len(asked), asked.arms.index(arm)), len(asked.arms))
-
-    return Policy(name or arm, choose)
-
-
-def best_fixed_arm(settings: FitSettings) -> Policy:
-    """Always the arm that was best on the questions learned from."""
-
-    def choose(learned: Outcomes, asked: Outcomes) -> Floats:
-        return one_hot(np.full(len(asked), fixed_of(learned, settings)), len(asked.arms))
-
-    return Policy("best fixed arm", choose)
+    return lambda _, asked: one_hot(np.full(len(asked), arm), len(asked.arms))
 
 
 def fixed_of(outcomes: Outcomes, settings: FitSettings) -> int:
@@ -79,23 +60,19 @@ def refusal_of(outcomes: Outcomes) -> int | None:
 def usual_arm(arms: Sequence[str]) -> str | None:
     """Of the arms of `fused` the one whose k is nearest its default; None where there is none."""
     usual = int(PARADIGMS["fused"].settings["k"])
-    found = {}
-    for arm in arms:
-        name, _, rest = arm.partition("[")
-        match = re.search(r"(?:^|;)k=(\d+)", rest)
-        if name == "fused":
-            found[arm] = abs(int(match[1]) - usual) if match else 0
-    return min(found, key=lambda arm: found[arm], default=None)
+    found = {arm: parse_variant(arm) for arm in arms if arm != ABSTAIN}
+    apart = {arm: abs(int(own.get("k", usual)) - usual) for arm, (name, own) in found.items() if name == "fused"}
+    return min(apart, key=lambda arm: apart[arm], default=None)
 
 
-def random_at_cost(settings: FitSettings, cost: float) -> Policy:
+def random_at_cost(settings: FitSettings, cost: float) -> Choose:
     """Arms drawn by chance, so that they cost as much on average: of all such mixtures the most even one."""
 
     def choose(learned: Outcomes, asked: Outcomes) -> Floats:
         shares = even_mixture(mean_costs(learned, settings.cost), cost, refusal_of(learned))
         return np.repeat(shares[None], len(asked), axis=0)
 
-    return Policy("random at the router's cost", choose)
+    return choose
 
 
 def even_mixture(costs: Floats, cost: float, refusal: int | None) -> Floats:
@@ -121,7 +98,7 @@ def even_mixture(costs: Floats, cost: float, refusal: int | None) -> Floats:
 # Learned from words and from neighbours
 
 
-def type_router(settings: FitSettings) -> Policy:
+def type_router(settings: FitSettings) -> Choose:
     """From the question's words alone: TF-IDF and a linear classifier of the arm that was best."""
 
     def choose(learned: Outcomes, asked: Outcomes) -> Floats:
@@ -136,7 +113,7 @@ def type_router(settings: FitSettings) -> Policy:
         scores = middle + new @ known.T @ np.linalg.solve(known @ known.T + weighed, best - middle)
         return one_hot(np.argmax(scores, axis=1), len(learned.arms))
 
-    return Policy("type router (words)", choose)
+    return choose
 
 
 def tf_idf(known: Sequence[str], new: Sequence[str]) -> tuple[Floats, Floats]:
@@ -158,7 +135,7 @@ def tf_idf(known: Sequence[str], new: Sequence[str]) -> tuple[Floats, Floats]:
     return made[0], made[1]
 
 
-def nearest_neighbours(settings: FitSettings) -> Policy:
+def nearest_neighbours(settings: FitSettings) -> Choose:
     """The arm that was best on the questions with the most similar features."""
 
     def choose(learned: Outcomes, asked: Outcomes) -> Floats:
@@ -168,25 +145,29 @@ def nearest_neighbours(settings: FitSettings) -> Policy:
         near = np.argsort(apart, axis=1, kind="stable")[:, :NEIGHBOURS]
         return one_hot(np.argmax(utilities(learned, settings)[near].mean(axis=1), axis=1), len(learned.arms))
 
-    return Policy("nearest neighbours", choose)
+    return choose
 
 
-def baselines(settings: FitSettings, arms: Sequence[str]) -> list[Policy]:
-    """All policies that need no model: every fixed arm, always `fused`, the best fixed arm, words and neighbours."""
-    found = [fixed_arm(arm) for arm in arms if arm != ABSTAIN]
-    if (usual := usual_arm(arms)) is not None:
-        found.append(fixed_arm(usual, "always fused"))
-    return [*found, best_fixed_arm(settings), type_router(settings), nearest_neighbours(settings)]
+def baselines(settings: FitSettings, arms: Sequence[str], cost: float) -> dict[str, Choose]:
+    """All policies that need no model, by name; `cost` is what the router's choices cost on average."""
+    fixed = {arm: fixed_arm(a) for a, arm in enumerate(arms) if arm != ABSTAIN}
+    usual = usual_arm(arms)
+    return fixed | ({"always fused": fixed[usual]} if usual is not None else {}) | {
+        "best fixed arm": lambda learned, asked: fixed_arm(fixed_of(learned, settings))(learned, asked),
+        "type router (words)": type_router(settings),
+        "nearest neighbours": nearest_neighbours(settings),
+        "random at the router's cost": random_at_cost(settings, cost),
+    }  # fmt: skip
 
 
-# A model that is told of the arms
+# A model that knows what each arm gave
 
 
 async def prompt_router(
     client: ModelClient, outcomes: Outcomes, settings: FitSettings, by: By, *, at_once: int = 4
 ) -> Floats:
-    """What a language model chooses, told what each arm gave and cost on questions of other folds; without a model the
-    best fixed arm. Returns the shares of arms, as a policy does.
+    """What a language model chooses that is given the quality and cost of each arm on questions of other folds; without
+    a model the best fixed arm. Returns the shares of arms, as a policy does.
     """
     chosen = np.zeros(len(outcomes), dtype=np.intp)
     folds = fold_labels(outcomes.corpus, by, settings.seed + 1)
@@ -204,8 +185,8 @@ async def prompt_router(
 
 
 def arm_cards(outcomes: Outcomes, settings: FitSettings) -> list[ArmCard]:
-    """What a model is told of each arm."""
+    """What a model is given of each arm."""
     means = np.average(outcomes.mean_quality, axis=0, weights=outcomes.weights)
     costs = mean_costs(outcomes, settings.cost)
-    said = [f"{cost:,.4g} {settings.cost}" if not np.isnan(cost) else "cost unknown" for cost in costs]
-    return [ArmCard(*each) for each in zip(outcomes.arms, map(float, means), said, strict=True)]
+    words = [f"{cost:,.4g} {settings.cost}" if not np.isnan(cost) else "cost unknown" for cost in costs]
+    return [ArmCard(*each) for each in zip(outcomes.arms, map(float, means), words, strict=True)]

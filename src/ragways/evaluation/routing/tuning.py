@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from ragways.core.errors import NoModel
 from ragways.core.runtime import Progress, ProgressCallback, silent
+from ragways.core.table import Cell, Column, Table
+from ragways.core.text import counted
 from ragways.core.trace import Usage
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import RunInfo
@@ -49,20 +51,6 @@ def usual_quality(runs: Sequence[Path]) -> str:
 # What it would take
 
 
-@dataclass(frozen=True, slots=True)
-class ArmPlan:
-    """What asking an arm all questions would take: calls and tokens at most, USD (None: nobody knows the price), and
-    the seconds of what is done here, without waiting for the model.
-    """
-
-    arm: str
-    calls: int
-    input: int
-    output: int
-    usd: float | None
-    seconds: float
-
-
 class _CountingClient(ModelClient):
     """Has no model: it does each task by its rule, and counts what a model would have been sent."""
 
@@ -78,12 +66,15 @@ class _CountingClient(ModelClient):
 
 async def plan_arms(
     use: Resources, questions: Sequence[Question], variants: Sequence[Variant], *, progress: ProgressCallback = silent
-) -> tuple[ArmPlan, ...]:
+) -> Table:
     """What each arm would take for these questions, from a few of them that are tried by rules. Nothing is recorded,
-    and no model is asked. Where an arm goes round by round, a model may go all the rounds that it has.
+    and no model is called. Where an arm goes round by round, a model may go all the rounds that it has.
+
+    Returns a row for each arm: calls and tokens at most, USD (None: the price is unknown), and the seconds of what is
+    done here, without waiting for the model.
     """
     tried = questions[:: max(1, len(questions) // TRIALS)][:TRIALS]
-    found = []
+    rows: list[list[Cell]] = []
     for variant in variants:
         client = _CountingClient()
         own = replace(use, model=client)
@@ -92,22 +83,25 @@ async def plan_arms(
             progress(Progress("planning", number, len(tried), variant.name))
             with suppress(NoModel):  # which is counted before it is raised
                 await ask(own, question.text, variant.paradigm, variant.settings)
-        seconds = (time.perf_counter() - began) / max(1, len(tried)) * len(questions)
-        times = len(questions) / max(1, len(tried)) * _rounds(variant)
-        total = Usage(*(round(value * times) for value in _sizes(client.counted)))
+        times = len(questions) / max(1, len(tried))
+        seconds = (time.perf_counter() - began) * times
+        used, times = client.counted, times * _rounds(variant)
         if use.model.model is None:
-            found.append(ArmPlan(variant.name, 0, 0, 0, 0.0, seconds))
-        else:
-            found.append(ArmPlan(variant.name, *_sizes(total), use.model.price(total), seconds))
-    return tuple(found)
-
-
-def _sizes(usage: Usage) -> tuple[int, int, int]:
-    return usage.calls, usage.input, usage.output
+            used = Usage()
+        total = Usage(*(round(value * times) for value in (used.calls, used.input, used.output)))
+        usd = use.model.price(total) if use.model.model is not None else 0.0
+        rows.append([variant.name, total.calls, total.input, total.output, usd, seconds])
+    return Table.of(
+        ["arm", Column("calls", ",d"), Column("input", ",d"), Column("output", ",d"),
+         Column("USD", ".4f", "right", "usd"), Column("seconds here", ",.0f", key="seconds")],
+        rows,
+        title=f"{counted(len(questions), 'question')} for each of {counted(len(variants), 'arm')}: at most",
+        notes=["counted on a few questions that were tried by rules; an agent is taken to go all its rounds"],
+    )  # fmt: skip
 
 
 def _rounds(variant: Variant) -> int:
-    """How often an agent asks again what the rules ask once."""
+    """How often an agent may call a model for what the rules do once."""
     paradigm = PARADIGMS.find(variant.paradigm) if isinstance(variant.paradigm, str) else variant.paradigm
     if not paradigm.name.startswith("agent"):
         return 1

@@ -38,9 +38,9 @@ USUAL_K: Final = 10
 SEEN: Final = 3
 """Passages shown beside an abstention by the router."""
 NOT_ROUTED: Final = "no router was fitted for what this index has"
-WISHED: Final = "so many passages were asked for"
+WISHED: Final = "that number of passages is set"
 ABSTAINED: Final = "router: abstained"
-"""The way of an answer that the router did not ask for."""
+"""The way of an answer for which no arm was taken."""
 WITHHELD: Final = "router: withheld, too unlikely to be right"
 """The way of an answer whose own chance is below the router's threshold."""
 Find = Callable[[str], Paradigm]
@@ -82,8 +82,8 @@ def auto_paradigm(find: Find) -> Paradigm:
         trade: Annotated[float, Ge(0)] | None = None,
         tokens: Tokens = 8000,
     ) -> Strategy:
-        """`k`: so many passages of the look are shown, whatever a router says; 0 lets it decide. `trade`: what 1,000
-        tokens (a dollar, a second) are worth in quality, in place of the router's own.
+        """`k`: so many passages of the look are shown, whatever the router decides; with 0 it decides. `trade`: what
+        1,000 tokens (a dollar, a second) are worth in quality, in place of the router's own.
         """
         see = look(use)
 
@@ -115,7 +115,7 @@ def _reach(looked: Look) -> Any:  # noqa: ANN401 - as `fused` has it, so that it
 
 
 def _within(arm: Arm, tokens: int) -> dict[str, Any]:
-    """Its settings, with no more tokens than are allowed; a paradigm with budgets of another kind keeps its own."""
+    """Its settings, with no more tokens than are allowed; a paradigm with another kind of budget has its own."""
     if "tokens" not in arm.paradigm.settings:
         return arm.settings
     own = {**arm.paradigm.settings, **arm.settings}["tokens"]
@@ -144,7 +144,7 @@ def _withheld(answer: Answer, decision: Decision) -> Answer:
 
 def _decide(use: Resources, find: Find, k: int, trade: float | None, looked: Look) -> Step[Query, Decision]:
     async def run(query: Query) -> Decision:
-        decision = _told(looked, k, WISHED) if k else await decide(use, query.text, looked, find, trade)
+        decision = _without_router(looked, k, WISHED) if k else await decide(use, query.text, looked, find, trade)
         current_span().attachments.append(decision)
         current_span().details.update(arm=decision.arm, reason=decision.reason)
         return decision
@@ -156,7 +156,7 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
     """Which arm to take on a question after a look at it, and why."""
     router = router_of(use, looked.by, find)
     if router is None:
-        return _told(looked, USUAL_K, NOT_ROUTED)
+        return _without_router(looked, USUAL_K, NOT_ROUTED)
     arms = {arm.name: arm_of(arm.name, find) for arm in router.arms if arm.name != ABSTAIN}
     evidence = {name: _tokens(looked, arm) for name, arm in arms.items() if arm.cuts(looked)}
 
@@ -172,7 +172,7 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
     return router.decide(features, possible, evidence, trade)
 
 
-def _told(looked: Look, k: int, reason: str) -> Decision:
+def _without_router(looked: Look, k: int, reason: str) -> Decision:
     """So many passages of the look, without a router."""
     name = f"{looked.by}[k={k}]"
     return Decision(name, reason, (ArmEstimate(name, 0.0, 0.0, 0.0),), (), name)

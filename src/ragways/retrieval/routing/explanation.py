@@ -91,7 +91,7 @@ def _named(use: Resources, by: str, router: Router | None) -> str:
 def _corpora_in_words(router: Router, decision: Decision) -> str:
     names = ", ".join(router.corpora)
     if decision.distance is None:
-        return f"how far this corpus is from {names or 'those of the router'} cannot be told"
+        return f"how far this corpus is from {names or 'those of the router'} is unknown"
     reach = "" if router.reach is None else f", and {router.reach:.2f} is its reach"
     return f"{decision.distance:.2f} deviations from the nearest of {names}{reach}" + (": too far" * decision.far)
 

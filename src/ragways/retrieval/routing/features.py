@@ -53,7 +53,7 @@ FEATURES: Final[Mapping[str, str]] = {
     "question.entities": "Names in it that the graph knows.",
     "question.unknown": "Share of its names and numbers that the graph does not know.",
     "question.homonyms": "Entities that a name in it may mean, on average.",
-    "question.sureness": "How much a walk from its entities tells: 1 where one passage names one, less for hubs.",
+    "question.sureness": "How specific its entities are: 1 where one passage names one, less for hubs.",
     "question.dates": "Dates in it.",
     "question.dates_known": "Share of its dates of which a document is.",
     "question.titles": "Titles of documents that stand in it.",
@@ -250,7 +250,7 @@ def _chances(chances: Sequence[float]) -> dict[str, float | None]:
 
 def _covered(text: str, first: Sequence[Hit]) -> dict[str, float | None]:
     """Which names and which words of the question stand in the first passages, by their letters: `reading.coverage`
-    asks more strictly, and takes as long as all other features.
+    is stricter, and takes as long as all other features.
     """
     texts = [f" {hit.piece.title} {hit.piece.text}".casefold() for hit in first]
     three, rest = "\n".join(texts[:3]), "\n".join(texts[3:])

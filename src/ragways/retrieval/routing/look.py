@@ -1,6 +1,6 @@
 """The first look: one cheap retrieval, before it is decided how a question is answered.
 
-It is the best retrieval that the index's layers allow and that asks no model. It keeps all its hits, best first: what a
+It is the best retrieval that the index's layers allow and that calls no model. It has all its hits, best first: what a
 paradigm of the same name would show with `k=5` is the first five of it.
 """
 
@@ -39,7 +39,7 @@ class Look:
     - `hits`: all candidates, best first, as the paradigm `by` orders them; the scores of `fused` are chances of being
       evidence
     - `linked`: how near the candidates are to being articles that name each other, 0 to 1; `read`: the best logit of
-      being evidence by the reader. None where nothing told
+      being evidence by the reader. None where it is unknown
     """
 
     hits: Hits
@@ -53,7 +53,7 @@ class Look:
 
 
 def look(use: Resources) -> Step[Query, Look]:
-    """Find what could be evidence, as well as it can be done cheaply: no model is asked."""
+    """Find what could be evidence, as well as it can be done cheaply: no model is called."""
     paradigm = best_look(use.index.layers)
     find = _LOOKS[paradigm](use)
 

@@ -35,7 +35,7 @@ def cost_in_words(amount: float, unit: CostUnit) -> str:
 
 LARGEST_FILE: Final = 4_000_000
 """Bytes. No router is near that."""
-TOLD: Final = 3
+NAMED: Final = 3
 """Features that a decision names."""
 _DIGITS: Final = 6
 
@@ -117,7 +117,8 @@ class Stop:
 class Router:
     """`quality` is the metric it was fitted for, `cost` and `trade` what was traded for it. `fixed` is the best fixed
     arm. `corpora` and `reach` say where it may be used: within `reach` of one of them. `model` is the model of the
-    records it was fitted on, none where it is empty; `look` is what was looked by. `made` says by what it was made.
+    records it was fitted on, none where it is empty; `look` is the paradigm of the first look. `made` says by which
+    version and how it was fitted.
     """
 
     quality: str
@@ -271,7 +272,7 @@ class Router:
         parts = {name: (one.get(name, 0.0) - other.get(name, 0.0)) * value for name, value in known.items()}
         if not any(parts.values()):
             parts = {name: one.get(name, 0.0) * value for name, value in known.items()}
-        order = sorted(parts, key=lambda name: (-abs(parts[name]), name))[:TOLD]
+        order = sorted(parts, key=lambda name: (-abs(parts[name]), name))[:NAMED]
         return tuple(Weighed(name, features[name], parts[name]) for name in order if parts[name])
 
 
@@ -343,9 +344,9 @@ def _rounded(value: object) -> object:
 def guard_in_words(router: Router) -> str:
     """Whether the router is used at all, and what that rests on."""
     guard = router.guard
-    said = "on" if guard.passed else f"off, `{router.fixed}` is taken always"
+    state = "on" if guard.passed else f"off, `{router.fixed}` is taken always"
     return (
-        f"{said}: its gain over always `{router.fixed}` was {guard.gain:+.3f}, and at least {guard.lower:+.3f} "
+        f"{state}: its gain over always `{router.fixed}` was {guard.gain:+.3f}, and at least {guard.lower:+.3f} "
         f"(95 %, {guard.questions:,} questions; {guard.how})"
         + (f"; down to {-guard.tolerance:+.3f} is tolerated" if guard.tolerance else "")
     )

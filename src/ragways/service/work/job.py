@@ -159,7 +159,7 @@ def _report(folder: Path) -> tuple[dict[str, Any] | None, str]:
     from ragways.evaluation.answers import report_data
     from ragways.evaluation.record import Run
     from ragways.evaluation.report import read_runs, report
-    from ragways.evaluation.routing.tables import routing_tables
+    from ragways.evaluation.routing.evaluate import routing_tables
     from ragways.pictures.report import report_page
     from ragways.pictures.shell import write_page
 
