@@ -71,9 +71,12 @@ class ErrorReply(BaseModel):
 
 _REFERENCE = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorReply.__name__}"}}}
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"description": HTTPStatus(status).phrase, "content": _REFERENCE}
-    for status in (400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 501, 502, 503, 504)
-} | {500: {"model": ErrorReply}}
+    500: {"model": ErrorReply},
+    **{
+        status: {"description": HTTPStatus(status).phrase, "content": _REFERENCE}
+        for status in (400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 501, 502, 503, 504)
+    },
+}
 """What any route may answer instead, for the OpenAPI document: `APIRouter(responses=ERRORS)`. Only one names the model,
 as FastAPI takes a millisecond for each that does.
 """
