@@ -157,7 +157,7 @@ def test_one_id_with_two_texts_is_two_questions(tmp_path: Path):
     data = made_report([tmp_path / "one", tmp_path / "two"])
     assert [(q["id"], len(q["answers"])) for q in data["questions"]] == [("one/q1", 1), ("q2", 2), ("two/q1", 1)]
     note = notes_of(data, "runs")[1]
-    assert "asked all 3 questions (p-one 2, p-two 2)" in note
+    assert "answered all 3 questions (p-one 2, p-two 2)" in note
     assert note in as_markdown([tmp_path / "one", tmp_path / "two"], whole=False).replace("\\", "")
 
 
