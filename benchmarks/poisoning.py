@@ -43,7 +43,7 @@ from ragways.evaluation.question import Question
 from ragways.index.build import build
 from ragways.index.open import Index
 from ragways.retrieval.ask import retrieve
-from ragways.retrieval.guard import GuardSettings, guarded
+from ragways.retrieval.resources import GuardSettings, guarded
 from ragways.settings import read_settings
 
 SETS = {

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validat
 from ragways.core.section import Section, settings_error
 from ragways.layers.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.models.providers import PROVIDERS
-from ragways.retrieval.guard import GuardSettings
+from ragways.retrieval.resources import GuardSettings
 from ragways.settings_sources import gathered, user_cache
 
 ProviderName = Literal["", "ollama", "openai", "azure", "anthropic", "gemini", "vllm", "lmstudio", "openrouter"]

@@ -20,7 +20,8 @@ from ragways.core.types import Hit, Hits, Kind, Piece, Query
 from ragways.index.open import Index
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
-from ragways.retrieval.guard import COMPARED, FEWEST, GuardSettings, guarded
+from ragways.retrieval.guard import COMPARED, FEWEST, guarded
+from ragways.retrieval.resources import GuardSettings
 from ragways.settings import Settings, read_settings
 from tests.retrieval.graph_corpus import GRAPH_LAYERS, HOPS, TEXTS, indexed, resources
 

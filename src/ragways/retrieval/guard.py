@@ -19,13 +19,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import reduce
 from operator import or_
-from typing import Annotated
-
-from pydantic import Field
 
 from ragways.core.language import folded_words
-from ragways.core.section import Section
 from ragways.core.types import Hit, Hits, Piece, ranked
+from ragways.retrieval.resources import GuardSettings
 
 COMPARED = 50
 """Of the best pieces: what stands behind them is neither compared nor held back as a copy."""
@@ -33,30 +30,6 @@ FEWEST = 6
 """Different words from which on a piece is long enough to be a copy, and a question to be echoed."""
 _VERBATIM = frozenset({"chunk", "sentence", "paragraph", "section", "article"})
 """Kinds that are a document's own words. Facts of a graph are short and alike by their nature."""
-
-
-class GuardSettings(Section):
-    """Limits on copies and planted documents in evidence. Sources are patterns of keys (`source.key` of evidence)."""
-
-    copies: int = Field(1, ge=0, description="most pieces of each group of near-duplicates in evidence; 0 is no limit")
-    alike: float = Field(
-        0.7, gt=0, le=1, description="share of their words that two pieces have in common to be near-duplicates"
-    )
-    echo: float = Field(
-        0.8,
-        gt=0,
-        le=1,
-        description="share of the question's words that makes a piece an echo; echoes are near-duplicates",
-    )
-    trust: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
-        default_factory=dict,
-        description='what pieces of a source count, 0 leaves them out, e.g. `{"docs/uploads/*" = 0.3}`; the longest '
-        "pattern that fits is taken, * fits / too, sources that none fits count 1",
-    )
-    most: dict[str, Annotated[int, Field(ge=0)]] = Field(
-        default_factory=dict,
-        description='most pieces of all documents that a pattern fits, e.g. `{"docs/uploads/*" = 2}`',
-    )
 
 
 @dataclass(frozen=True, slots=True)

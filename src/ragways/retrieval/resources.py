@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from pydantic import Field
+
+from ragways.core.section import Section
 from ragways.index.open import Index, LiveIndex
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
-from ragways.retrieval.guard import GuardSettings
 from ragways.tasks.answers import AnswerBy, AnswerWishes, Prompts
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from ragways.reading.answers import PassageReader
 
 
-_VECTORS_KEPT = 4096
+_VECTORS_CACHED = 4096
 
 
 class LiveResources:
@@ -37,6 +39,30 @@ class LiveResources:
         """For one question, or for several that must see the same; `where` is a filter of documents."""
         with self._index.snapshot() as index:
             yield self._resources(index).only(where)
+
+
+class GuardSettings(Section):
+    """Limits on copies and planted documents in evidence. Sources are patterns of keys (`source.key` of evidence)."""
+
+    copies: int = Field(1, ge=0, description="most pieces of each group of near-duplicates in evidence; 0 is no limit")
+    alike: float = Field(
+        0.7, gt=0, le=1, description="share of their words that two pieces have in common to be near-duplicates"
+    )
+    echo: float = Field(
+        0.8,
+        gt=0,
+        le=1,
+        description="share of the question's words that makes a piece an echo; echoes are near-duplicates",
+    )
+    trust: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
+        default_factory=dict,
+        description='what pieces of a source count, 0 leaves them out, e.g. `{"docs/uploads/*" = 0.3}`; the longest '
+        "pattern that fits is taken, * fits / too, sources that none fits count 1",
+    )
+    most: dict[str, Annotated[int, Field(ge=0)]] = Field(
+        default_factory=dict,
+        description='most pieces of all documents that a pattern fits, e.g. `{"docs/uploads/*" = 2}`',
+    )
 
 
 @dataclass
@@ -78,7 +104,7 @@ class Resources:
         """Vectors of texts, each made once however many steps and paradigms ask for it."""
         import numpy as np
 
-        if len(self._vectors) + len(texts) > _VECTORS_KEPT:
+        if len(self._vectors) + len(texts) > _VECTORS_CACHED:
             self._vectors.clear()
         known = {text: self._vectors[text] for text in texts if text in self._vectors}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
