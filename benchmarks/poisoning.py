@@ -43,7 +43,8 @@ from ragways.evaluation.question import Question
 from ragways.index.build import build
 from ragways.index.open import Index
 from ragways.retrieval.ask import retrieve
-from ragways.retrieval.resources import GuardSettings, guarded
+from ragways.retrieval.guard import guarded
+from ragways.retrieval.resources import GuardSettings
 from ragways.settings import read_settings
 
 SETS = {
