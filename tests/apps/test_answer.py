@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from ragways.apps.answer import AnswerWriter, show_answer
+from ragways.apps.logs import BEGUN_ANEW
 from ragways.apps.markdown import UNCITED
-from ragways.apps.terminal import BEGUN_ANEW
 from ragways.core.trace import Span
 from ragways.core.types import Answer, Citation, Evidence, Hit, Hits, Piece, Query
 from ragways.retrieval.ask import Result

@@ -17,11 +17,11 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from ragways.service.api.gate import Gate
 from ragways.service.app import open_service
 from ragways.service.auth import Service
 from ragways.service.config import Limits, ServiceConfig
 from ragways.service.errors import handle_errors
-from ragways.service.gate import Gate
 from ragways.service.protocol import bounded_protocol
 from ragways.service.state import State
 from ragways.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragways.service.gate import Gate
+from ragways.service.api.gate import Gate
 from tests.service.gated import Small, small
 
 OWN = "http://127.0.0.1:8080"
@@ -139,7 +139,7 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for_and_its_connection_close
 
 
 def test_a_request_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.service.gate.GRACE", 0.0)
+    monkeypatch.setattr("ragways.service.api.gate.GRACE", 0.0)
     made = small(tmp_path, seconds=0.05)
     reply = run(made, "GET", "/api/v1/slow")
     assert (reply.status, reply.code) == (504, "too_long")
@@ -147,7 +147,7 @@ def test_a_request_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_stream_of_events_may_last_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.service.gate.GRACE", 0.0)
+    monkeypatch.setattr("ragways.service.api.gate.GRACE", 0.0)
     made = small(tmp_path, seconds=0.05)
 
     async def both():

@@ -9,8 +9,8 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.service.auth import TRIES, FailedKeys
-from ragways.service.errors import TooMany
-from ragways.service.keys import Keys, redacted
+from ragways.service.errors import TooMany, redacted
+from ragways.service.keys import Keys
 from ragways.service.state import State
 
 

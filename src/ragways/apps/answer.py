@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragways.apps.terminal import BEGUN_ANEW, console, write_line
+from ragways.apps.logs import BEGUN_ANEW
+from ragways.apps.terminal import console, write_line
 from ragways.core.text import counted, printable, shortened
 
 if TYPE_CHECKING:

@@ -17,6 +17,8 @@ from typing import Any, Literal
 from ragways.core.text import printable
 
 LogFormat = Literal["text", "json"]
+BEGUN_ANEW = "(begun anew)"
+"""A line between what a model wrote and what it writes in its place."""
 ROOT = logging.getLogger("ragways")
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 _GLOBAL = {"-v": 0, "-vv": 0, "--verbose": 0, "--log-format": 1}

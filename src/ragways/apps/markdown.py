@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.markdown import CodeBlock, Markdown, MarkdownElement
 from rich.text import Text
 
-from ragways.apps.terminal import BEGUN_ANEW
+from ragways.apps.logs import BEGUN_ANEW
 from ragways.core.markdown import blocks, outermost, tokens_of
 from ragways.core.outgoing import finished
 from ragways.core.text import printable

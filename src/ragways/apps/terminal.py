@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 SELDOM = 30.0
 """Seconds between two lines of progress in a log."""
-BEGUN_ANEW = "(begun anew)"
-"""A line between what a model wrote and what it writes in its place."""
 NAME_WIDTH = 21
 """Columns that the longest name of a paradigm takes."""
 

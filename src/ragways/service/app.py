@@ -26,6 +26,7 @@ from ragways.service.api import (
     jobs,
     openai,
 )
+from ragways.service.api.gate import Gate
 from ragways.service.api.mcp import ProtocolEndpoint
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
@@ -34,7 +35,6 @@ from ragways.service.config import ServiceConfig, check_place
 from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
 from ragways.service.feedback import Feedback
-from ragways.service.gate import Gate
 from ragways.service.jobs import JOB_STATES, Jobs
 from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger

@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ragways.service.keys import Caller, redacted
+from ragways.service.errors import redacted
+from ragways.service.keys import Caller
 from ragways.service.state import State
 
 MOST = 1_000_000

@@ -44,7 +44,6 @@ from ragways.core.errors import (
     WrongVersion,
 )
 from ragways.core.text import clean
-from ragways.service.keys import redacted
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -81,7 +80,14 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 as FastAPI takes a millisecond for each that does.
 """
 _log = logging.getLogger("ragways.service")
+SECRET = re.compile(r"rgw_([0-9a-f]{1,64})_[A-Za-z0-9_-]+")
+"""A key as it is shown once; the first group is its id."""
 _PATH = re.compile(r"(?:(?<![^\s\"'(=:`])(?:[a-zA-Z]:\\|\\\\|~?/|\.{1,2}/))(?:[^\n]*[/\\])?[^\s:;,)\"'`]*")
+
+
+def redacted(text: str) -> str:
+    """The text with the secret of every key in it taken out."""
+    return SECRET.sub(r"rgw_\1_…", text) if "rgw_" in text else text
 
 
 class ServiceError(Exception):

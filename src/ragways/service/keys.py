@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from ragways.core.errors import UsageError
+from ragways.service.errors import SECRET
 from ragways.service.state import State
 
 Scope = Literal["read", "write", "admin"]
@@ -28,7 +29,6 @@ MAIN = "main"
 """The tenant of a server without keys, and of folders that are named by `--index`."""
 COLLECTION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
-_SHOWN = re.compile(r"rgw_([0-9a-f]{1,64})_[A-Za-z0-9_-]+")
 _LONGEST = 200
 _NOBODY = hashlib.sha256(b"nobody").digest()
 
@@ -157,7 +157,7 @@ class Keys:
 
     def caller(self, text: str) -> Caller | None:
         """Who has this key; None when nobody has. Takes the same steps for a wrong secret as for an unknown id."""
-        shaped = _SHOWN.fullmatch(text) if len(text) <= _LONGEST else None
+        shaped = SECRET.fullmatch(text) if len(text) <= _LONGEST else None
         id = shaped[1] if shaped else ""
         found = _hash(text[:_LONGEST])
         now = self._now()
@@ -183,11 +183,6 @@ class Keys:
         text = f"rgw_{id}_{secrets.token_urlsafe(32)}"
         db.execute("INSERT INTO key_secrets VALUES (?, ?, NULL)", (id, _hash(text)))
         return text
-
-
-def redacted(text: str) -> str:
-    """The text with the secret of every key in it taken out."""
-    return _SHOWN.sub(r"rgw_\1_…", text) if "rgw_" in text else text
 
 
 def _hash(text: str) -> bytes:

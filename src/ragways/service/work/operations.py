@@ -20,8 +20,7 @@ from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
-from ragways.service.errors import error_of, from_ragways, without_paths
-from ragways.service.keys import redacted
+from ragways.service.errors import error_of, from_ragways, redacted, without_paths
 from ragways.service.work.blocks import GrowingBlocks, stored_blocks, with_blocks
 from ragways.store.store import number_of
 from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn

@@ -33,8 +33,9 @@ from ragways.service.errors import (
     TooMany,
     TooSlow,
     Unauthorized,
+    redacted,
 )
-from ragways.service.keys import MAIN, Caller, redacted
+from ragways.service.keys import MAIN, Caller
 from ragways.service.work.child import GRACE
 
 Headers = list[tuple[bytes, bytes]]
