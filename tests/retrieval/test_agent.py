@@ -55,7 +55,7 @@ def final(answers: Sequence[str], references: Sequence[str] = (), explanation: s
 
 
 def id_of(use: Resources, title: str) -> str:
-    return f"article:{Toolbox(use)._view.catalogue.find(title)}"
+    return f"article:{Toolbox(use).view.catalogue.find(title)}"
 
 
 def asked(

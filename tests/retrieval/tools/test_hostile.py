@@ -72,14 +72,14 @@ def check(box: Toolbox, name: str, arguments: str) -> None:
 def test_no_exception_escapes_and_only_enumerated_queries_run(box: Toolbox):
     known = {text for name, text in vars(articles).items() if name.startswith("_") and isinstance(text, str)}
     ran: set[str] = set()
-    box._view.index.store.db.set_trace_callback(ran.add)
+    box.view.index.store.db.set_trace_callback(ran.add)
     runner = asyncio.Runner()
     count, began = 0, time.process_time()
     for name, arguments in variants():
         assert isinstance(json.loads(runner.run(box.call(name, arguments))), dict)
         count += 1
     runner.close()
-    box._view.index.store.db.set_trace_callback(None)
+    box.view.index.store.db.set_trace_callback(None)
     assert count >= 10_000
     assert time.process_time() - began < 60
     # The index reads an article's text and chunks by queries of its own.
@@ -110,4 +110,4 @@ def test_arbitrary_arguments(box: Toolbox, name: str, arguments: str):
 
 def test_the_store_cannot_be_written_through_a_tool(box: Toolbox):
     with pytest.raises(StoreFailed, match="cannot write"):
-        box._view.index.store.db.execute("DELETE FROM documents")
+        box.view.index.store.db.execute("DELETE FROM documents")

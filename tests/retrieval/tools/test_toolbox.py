@@ -28,7 +28,7 @@ def texts(result: Any) -> list[str]:
 
 
 def id_of(box: Toolbox, title: str) -> str:
-    return f"article:{box._view.catalogue.find(title)}"
+    return f"article:{box.view.catalogue.find(title)}"
 
 
 def test_title_search_finds_a_title_however_it_is_written(linked: Toolbox):
@@ -65,7 +65,7 @@ def test_title_search_finds_the_volcano_of_the_bundled_corpus(demo_settings: Set
         async with opened(demo_settings) as use:
             box = Toolbox(use)
             assert "Mount Cendle" not in [
-                box._view.catalogue.title(n) for n, _ in box._view.catalogue.nearest(VOLCANO, 5)
+                box.view.catalogue.title(n) for n, _ in box.view.catalogue.nearest(VOLCANO, 5)
             ]
             return await box.title_search(VOLCANO)
 
@@ -192,7 +192,7 @@ def test_reading_an_article_its_outline_and_its_sections(linked: Toolbox):
 
 def test_what_is_quoted_stands_where_it_says(linked: Toolbox):
     for quote in run(linked.article_text("Old Harbour")).paragraphs:
-        assert linked._view.index.text(quote.article, quote.start, quote.end) == quote.text
+        assert linked.view.index.text(quote.article, quote.start, quote.end) == quote.text
 
 
 def test_backlinks_quote_the_paragraphs_elsewhere(linked: Toolbox):
@@ -289,5 +289,5 @@ def test_any_subset_of_tools(linked_index):
     assert box.names == ("chunk_search", "calculator")
     assert [function.__name__ for function in box.functions()] == list(box.names)
     assert "there is no tool" in run(box.call("title_search", '{"title": "x"}'))
-    assert box._view is Toolbox(use)._view, "titles and links are loaded once for an open index"
+    assert box.view is Toolbox(use).view, "titles and links are loaded once for an open index"
     use.index.close()

@@ -106,7 +106,7 @@ class _Plan:
     async def _named(self) -> list[str]:
         """The articles that the question names, in its order."""
         chosen: list[str] = []
-        for name in names_in(self._box._view.catalogue, self._query.text):
+        for name in names_in(self._box.view.catalogue, self._query.text):
             found = await self._use(self._box.title_search, name, k=10)
             # A name in a question is written: titles that share its letters go first.
             for item in sorted(found.articles if found else (), key=lambda item: item.way == "by meaning"):
@@ -141,7 +141,7 @@ class _Plan:
     async def _neighbours(self, article: str) -> list[str]:
         """Articles it links to: first those whose link follows words of the question, as `directed by` does."""
         found = await self._use(self._box.article_neighbourhood, article, direction="out", k=100)
-        view, number = self._box._view, number_of(article)
+        view, number = self._box.view, number_of(article)
         # The article's own name stands everywhere in it and tells nothing.
         wanted, links = self._wanted - _stems(view.catalogue.title(number) or ""), view.links()
 

@@ -117,7 +117,7 @@ class Toolbox:
     """
 
     def __init__(self, use: Resources, tools: Collection[str] | None = None) -> None:
-        self._view = view_of(use.index)
+        self.view = view_of(use.index)
         self._embed = use.embed_question
         self.names = tuple(name for name in TOOLS if tools is None or name in tools)
 
@@ -130,7 +130,7 @@ class Toolbox:
         """Find articles by title: those whose titles are most like a name, and those about what the words mean. Use it
         first for each person, place, work or thing that the question names or describes; it gives the ids that other
         tools take."""
-        return await reading.by_title(self._view, self._embed, title, k, offset)
+        return await reading.by_title(self.view, self._embed, title, k, offset)
 
     async def chunk_search(
         self,
@@ -140,7 +140,7 @@ class Toolbox:
     ) -> Paragraphs:
         """Search the whole corpus by meaning: the passages nearest a query. Use it when you do not know which article
         has a fact; search for one fact at a time."""
-        return await reading.by_meaning(self._view, self._embed, query, k, offset)
+        return await reading.by_meaning(self.view, self._embed, query, k, offset)
 
     async def article_neighbourhood(
         self,
@@ -152,17 +152,17 @@ class Toolbox:
     ) -> Articles:
         """List the articles within some links of an article, with their distance. Use it to see what an article is
         connected with before reading."""
-        return reading.neighbourhood(self._view, article, distance, direction, k, offset)
+        return reading.neighbourhood(self.view, article, distance, direction, k, offset)
 
     async def article_text(self, article: Article, offset: Offset = 0) -> Paragraphs:
         """Read an article from its beginning, paragraph by paragraph. Long ones come in pages; for one part of a long
         article, section_titles_and_infoboxes and sections cost less."""
-        return reading.whole(self._view, article, offset)
+        return reading.whole(self.view, article, offset)
 
     async def section_titles_and_infoboxes(self, article: Article, offset: Offset = 0) -> Outline:
         """See how an article is made up: the headings of its sections with their ids, and its infoboxes with their
         named facts (dates, places, people). Often an infobox answers by itself."""
-        return reading.outline(self._view, article, offset)
+        return reading.outline(self.view, article, offset)
 
     async def sections(
         self,
@@ -173,7 +173,7 @@ class Toolbox:
         offset: Offset = 0,
     ) -> Paragraphs:
         """Read sections by their ids, which section_titles_and_infoboxes gives."""
-        return reading.sections(self._view, ids, offset)
+        return reading.sections(self.view, ids, offset)
 
     async def paragraph_window(
         self,
@@ -182,7 +182,7 @@ class Toolbox:
         offset: Offset = 0,
     ) -> Paragraphs:
         """Read what stands around a paragraph that a search found, to see what it refers to."""
-        return reading.paragraph_window(self._view, id, around, offset)
+        return reading.paragraph_window(self.view, id, around, offset)
 
     async def section_window(
         self,
@@ -192,13 +192,13 @@ class Toolbox:
     ) -> SectionWindow:
         """See what stands around a section: those before and after it, each with its first paragraph and how many
         paragraphs it has. Use it to tell which of them to read with sections."""
-        return reading.section_window(self._view, id, around, offset)
+        return reading.section_window(self.view, id, around, offset)
 
     async def backlinks(self, article: Article, k: Few = 10, offset: Offset = 0) -> Paragraphs:
         """Read what other articles say about an article: the paragraphs elsewhere that link to it. Use it for
         facts that its own article does not state, such as who else took part, and for a title that others link to and
         that has no article here."""
-        return reading.backlinks(self._view, article, k, offset)
+        return reading.backlinks(self.view, article, k, offset)
 
     async def shortest_path(
         self,
@@ -209,7 +209,7 @@ class Toolbox:
     ) -> LinkPath:
         """Find how two articles are connected: the shortest chain of links from one to the other, with the shortest
         paragraph that makes each link. Where no chain leads forward, try direction both."""
-        return reading.shortest_path(self._view, start, end, limit, direction)
+        return reading.shortest_path(self.view, start, end, limit, direction)
 
     async def calculator(
         self,
@@ -270,7 +270,7 @@ class Toolbox:
         pieces = tuple(quote.piece for quote in quotes(result))
         told = {"quoted": QUOTED, **_data(result)}
         if with_sources and pieces:
-            origins = self._view.index.origins([(piece.document, piece.start, piece.end) for piece in pieces])
+            origins = self.view.index.origins([(piece.document, piece.start, piece.end) for piece in pieces])
             told["sources"] = {piece.id: str(origin) for piece, origin in zip(pieces, origins, strict=True)}
         return ToolOutcome(_json(told), pieces)
 
