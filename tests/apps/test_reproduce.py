@@ -20,12 +20,19 @@ from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.experiment import LocatedData, locate
 from ragways.reproduce.figures import (
     Figure,
+    RecordReading,
     VariantRun,
-    construction_tokens,
+    construction,
+    cpu_percent,
+    generation_tokens,
     mean,
     median_interval,
     median_tokens,
+    memory_percent,
+    passed,
+    retrieval_with_construction,
     seconds,
+    share,
     tokens,
     tokens_with_construction,
     total,
@@ -102,7 +109,10 @@ def test_figures_are_read_off_a_run_with_interval_and_range():
         ("f1", "", None, None, None, 0, None, None, None),
         ("crag-fine", "", 0.25, -0.5, 0.5, 8, 0.2, 0.1, 0.4),
     ]
-    costs = Table.of(["paradigm", "index_calls", "index_tokens", "index_tokens_each"], [("naive", 3, 800, 200.0)])
+    costs = Table.of(
+        ["paradigm", "index_calls", "index_layers", "index_tokens", "index_tokens_each"],
+        [("naive", 3, "graph, vectors", 800, 200.0)],
+    )
     tables = {"costs": costs, "figures": Table.of(["paradigm", *columns], [("naive", *row) for row in figures])}
     run = VariantRun("naive", tables, records((1000, 1200), (2000, 2200), (600, 3000)))
     assert mean("accuracy")(run) == Figure(50, 20, 80, 8)
@@ -117,7 +127,7 @@ def test_figures_are_read_off_a_run_with_interval_and_range():
     assert found.high is not None
     assert found.low < 1700 < found.high
     assert median_tokens(run).value == (1000 + 2200) / 2
-    assert construction_tokens(run) == Figure(800)
+    assert construction("tokens")(run) == Figure(800)
     assert tokens_with_construction(run).value == pytest.approx((3600 / 3 + 6400 / 3) / 2 + 200)
     known = VariantRun(
         "naive", tables, [replace(one, replies_known=1, usage=AnswerUsage(calls=0)) for one in run.records]
