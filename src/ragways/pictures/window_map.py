@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,12 @@ from ragways.index.lookup import find_document
 from ragways.index.open import Index
 from ragways.pictures.shell import page_file, shell
 
+Floats = NDArray[np.float64]
 Place = tuple[float, float, float]
 LIMIT = 400
 """Windows of a picture. Of more, those of the walk and a sample at even distances are shown."""
 _EDGES = 3  # of a window, to those most similar to it
-_SIDE, _MARGIN = 560, 26
+_SIDE, _MARGIN = 520, 22
 _TURN, _TILT, _FAR = math.radians(35), math.radians(22), 4.5  # from where the deep picture is seen
 _TIP = 160  # characters of a window that are shown under the pointer
 
@@ -126,21 +128,21 @@ def map_section(found: WindowMap) -> str:
     what = f"{counted(len(found.places), 'window')}, joined to those most similar"
     what += "; ✕ is the question" if found.question is not None else ""
     return (
-        f'<h3>The window graph in two dimensions</h3><p class="soft">{what}. {key}</p>'
-        f'<div class="frame">{drawn(found, deep=False)}</div>'
-        f'<h3>In three dimensions</h3><div class="frame">{drawn(found, deep=True)}</div>'
+        f'<h3>The window graph in two dimensions and in three</h3><p class="soft">{what}. {key}</p>'
+        f'<div class="maps"><div class="frame">{drawn(found, deep=False)}</div>'
+        f'<div class="frame">{drawn(found, deep=True)}</div></div>'
     )
 
 
 def drawn(found: WindowMap, *, deep: bool) -> str:
     """The map as SVG: from above, or, where `deep`, from aside, with what is nearer drawn larger."""
-    points = np.array([*found.places, *([found.question] if found.question is not None else [])], dtype=np.float64)
-    if not len(points):
-        points = np.zeros((0, 3))
-    flat, sizes = _seen(points, deep=deep)
+    places = [*found.places, *([found.question] if found.question is not None else [])]
+    points = np.array(places, dtype=np.float64).reshape(-1, 3)
+    flat, sizes, box = _seen(points, deep=deep)
     colour = {title: number % 6 for number, title in enumerate(found.documents)}
     at = [(round(x, 1), round(y, 1)) for x, y in flat.tolist()]
-    parts = [f'<path class="edge" d="M{at[a][0]} {at[a][1]}L{at[b][0]} {at[b][1]}"/>' for a, b in found.edges]
+    parts = [f'<path class="lane" d="M{x:.1f} {y:.1f}L{u:.1f} {v:.1f}"/>' for (x, y), (u, v) in box]
+    parts += [f'<path class="edge" d="M{at[a][0]} {at[a][1]}L{at[b][0]} {at[b][1]}"/>' for a, b in found.edges]
     for number in np.argsort(sizes[: len(found.places)], kind="stable").tolist():
         tip = _text(f"{found.titles[number]}: {found.texts[number]}")
         parts.append(
@@ -168,22 +170,27 @@ def drawn(found: WindowMap, *, deep: bool) -> str:
     )
 
 
-def _seen(points: NDArray[np.float64], *, deep: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where points stand on the picture, and how large what stands there is drawn."""
+def _seen(points: Floats, *, deep: bool) -> tuple[Floats, Floats, list[tuple[list[float], list[float]]]]:
+    """Where points stand on the picture, how large what stands there is drawn, and the edges of the box around them."""
     if not len(points):
-        return np.zeros((0, 2)), np.zeros(0)
-    middle = (points.max(axis=0) + points.min(axis=0)) / 2
-    places = (points - middle) / (float(np.abs(points - middle).max()) or 1.0)
-    sizes = np.ones(len(points))
+        return np.zeros((0, 2)), np.zeros(0), []
+    low, high = points.min(axis=0), points.max(axis=0)
+    corners = np.array(list(product(*zip(low, high, strict=True)))) if deep else np.zeros((0, 3))
+    every = np.concatenate([points, corners]) - (low + high) / 2
+    every /= float(np.abs(every).max()) or 1.0
+    sizes = np.ones(len(every))
     if deep:
-        x, y, z = places.T
+        x, y, z = every.T
         x, z = x * math.cos(_TURN) + z * math.sin(_TURN), z * math.cos(_TURN) - x * math.sin(_TURN)
         y, z = y * math.cos(_TILT) - z * math.sin(_TILT), z * math.cos(_TILT) + y * math.sin(_TILT)
         sizes = _FAR / (_FAR - z)
-        places = np.stack([x * sizes, y * sizes], axis=1)
-    flat = places[:, :2] / (float(np.abs(places[:, :2]).max()) or 1.0)
-    half = _SIDE / 2
-    return half + flat * np.array([1.0, -1.0]) * (half - _MARGIN), sizes
+        every = np.stack([x * sizes, y * sizes], axis=1)
+    flat = every[:, :2] / (float(np.abs(every[:, :2]).max()) or 1.0)
+    placed = _SIDE / 2 + flat * np.array([1.0, -1.0]) * (_SIDE / 2 - _MARGIN)
+    ends = placed[len(points) :].tolist()
+    # Corners whose numbers differ in one bit are joined.
+    box = [(ends[a], ends[a | bit]) for a in range(len(ends)) for bit in (1, 2, 4) if not a & bit]
+    return placed[: len(points)], sizes[: len(points)], box
 
 
 def _text(text: str) -> str:
