@@ -20,12 +20,14 @@ from ragways.reproduce.experiment import locate, published, published_table
 from ragways.reproduce.prepare import prepare
 from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.paradigm import parse_variant
-from ragways.settings import read_settings
+from ragways.settings import Settings, read_settings
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
 from tests.apps.test_reproduce import ARTICLES, multihop, passages
 
-MODEL = {"model": {"name": "m", "base_url": "http://127.0.0.1:9/v1"}}
+
+def with_model() -> Settings:
+    return read_settings(environment={}, model={"name": "m", "base_url": "http://127.0.0.1:9/v1"})
 
 
 def creative(folder: Path) -> Path:
@@ -43,7 +45,7 @@ def test_settings_of_layers_are_the_sources(tmp_path: Path):
     """Every community has a report by the model, every chunk a call, and no edge comes from the layout of documents."""
     data = multihop(tmp_path / "data")
     (located,) = locate(EXPERIMENTS["thesis"], data)
-    ready = prepare(read_settings(environment={}, **MODEL), EXPERIMENTS["thesis"], located, tmp_path / "out")
+    ready = prepare(with_model(), EXPERIMENTS["thesis"], located, tmp_path / "out")
     communities, graph = ready.settings.communities, ready.settings.graph
     assert (communities.text, communities.members, communities.size) == (0, 2, 10)
     assert (graph.method, graph.structure, graph.passage_tokens, graph.vectors) == ("model", False, 1, "all")
@@ -96,7 +98,7 @@ def test_what_is_left_of_differences_is_declared(name: str, tmp_path: Path):
     (located,) = locate(replace(experiment, data=(replace(data, folder=()),)), tmp_path)
     located = replace(located, corpus_file=tmp_path / "corpus")
     (tmp_path / "corpus").mkdir()
-    settings = read_settings(environment={}, **MODEL)
+    settings = with_model()
     ready = prepare(settings, replace(experiment, evidence_only=False), located, tmp_path / "out")
     found = list(differences(ready.settings, experiment, located, [], None, 1, ready.rules))
     assert {one.about for one in found} >= LEFT[name]
