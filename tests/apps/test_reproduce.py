@@ -499,6 +499,25 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
     assert "no verdict" in shown
 
 
+def test_pairs_over_several_corpora_have_a_mean(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
+    (home / "data").mkdir()
+    question = {"id": "q", "question": "Who built Tollen 1?", "answers": ["Anna Brack 1"], "type": "node"}
+    for name in ("mix", "music"):
+        row = {"_id": name, "input": "?", "answers": ["x"], "context": ARTICLES[1]["body"], "label": name}
+        (home / "data" / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+        folder = home / "reproduced" / f"unbiased-ultradomain-{name}"
+        folder.mkdir(parents=True)
+        (folder / "questions.jsonl").write_text(json.dumps(question) + "\n")
+    with LoopbackServer() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        shown = ragways("reproduce", "unbiased", "--data", "data", "--trials", "1").out
+    table = shown[shown.index("in pairs: means over the corpora") :].splitlines()
+    light = next(n for n, line in enumerate(table) if line.split()[:1] == ["MGRAG"] and "+11%" in line)
+    assert table[light].split() == ["MGRAG", "+0%", "+11%", "2"]
+    assert table[light + 1].split() == ["LightRAG"]
+
+
 def test_settings_of_the_user_go_before_the_sources_and_are_declared(tmp_path: Path):
     wanted = read_settings(environment={}, graph={"vectors": "none"}, answer={"prompts": "shared"})
     chosen = recreated(wanted, EXPERIMENTS["unbiased"], tmp_path)
