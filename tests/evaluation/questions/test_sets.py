@@ -88,7 +88,7 @@ def test_unverified_questions_are_as_the_model_wrote_them(demo: Index):
     found = made(demo, free, kinds=["edge"], count=1, verified=False)
     assert len(found.questions) == 1
     assert {call.schema_name for call in free.calls} == {"question_structure"}, "nothing but the writing was asked"
-    assert found.provenance.not_checked == ("all of it: the questions are as the model wrote them",)
+    assert found.not_checked == ("all of it: the questions are as the model wrote them",)
 
 
 def test_a_spent_budget_keeps_what_there_is(demo: Index):
