@@ -241,6 +241,8 @@ def test_every_paradigm_has_seconds_though_replies_are_cached_and_a_router_is_fi
     records = list(Records(home / result["run"]))
     timed = {record.paradigm for record in records if not record.replies_known}
     assert timed == set(result["names"]), "graph-ppr, hybrid and iterative name the same entities, each by a call"
+    place = [column["label"] for column in result["columns"]].index("seconds")
+    assert all(row["ours"][place]["value"] > 0 for row in result["rows"])
     assert {row["of the corpus"]: row["ours"] for row in result["tables"]["corpus"]}["chunks"] == len(corpus)
     fitted = ragways("route", "fit", result["run"], "--out", "router.json", "--quality", "accuracy", "--json")
     assert fitted.code in (0, 1), fitted.err

@@ -10,7 +10,7 @@ from typing import Any
 from ragways.core.text import counted
 from ragways.evaluation.duel.entries import DuelRules
 from ragways.evaluation.question import Question
-from ragways.reproduce.experiment import Difference, Experiment, LocatedData
+from ragways.reproduce.experiment import Difference, Experiment, LocatedData, published
 from ragways.settings import ChunkingSettings, Settings
 
 TRIALS, SAMPLES = 25, 2
@@ -66,8 +66,9 @@ def differences(
         here = f"{counted(rules.trials, 'trial')} of {rules.samples} replies (--trials {TRIALS} makes as many as there)"
         yield Difference("duels", here, f"{TRIALS} trials of {SAMPLES}")
     at_once = settings.model.concurrency if settings.model.name else 1
-    if at_once > 1 and any(column.label == "seconds" for column in experiment.columns_on(located.data)):
-        yield Difference("seconds", f"of answers of which {at_once} are made at once", "one after the other")
+    if at_once > 1:
+        there = "one after the other" if "seconds" in published(experiment.name, located.data.name) else "not reported"
+        yield Difference("seconds", f"of answers of which {at_once} are made at once", there)
     yield from (*located.data.differs, *experiment.differs)
 
 

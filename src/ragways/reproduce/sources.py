@@ -221,6 +221,7 @@ ROUTER_BENCH = Experiment(
         PublishedColumn("context tokens", context_tokens, 0),
         PublishedColumn("tokens", tokens, 0),
         PublishedColumn("to build", construction("tokens"), 0),
+        PublishedColumn("seconds", seconds, 2),
         PublishedColumn("exact %", mean("accuracy")),
     ),
     notes=("hybrid's published faithfulness is left out: its hard figure lies above its soft one, which cannot be",),
@@ -258,6 +259,7 @@ def _window_data(name: str, count: int, sentences: int) -> ExperimentData:
         settings={walk: {"max_sentences": sentences} for walk in fixed},
         columns=(
             PublishedColumn(f"passed, of {count}", passed(*_FOUR), 0, "faithfulness"),
+            PublishedColumn("seconds", seconds, 2),
             *(
                 PublishedColumn(f"{label} @ {sentences}", mean(str(cut), scale=1), 2, metric=cut.metric)
                 for label, cut in (("gold", Cut("recall", sentences)), ("all gold", Cut("all-evidence", sentences)))
@@ -332,6 +334,7 @@ AGENTIC = Experiment(
         PublishedColumn("reasoning p50", used("reasoning", "median"), 0),
         PublishedColumn("tokens out p50", used("output", "median"), 0),
         PublishedColumn("tokens p50", median_tokens, 0),
+        PublishedColumn("seconds", seconds, 2),
         PublishedColumn("exact %", mean("accuracy")),
         PublishedColumn("all found@8", mean("all-evidence@8", scale=1), 2),
     ),
