@@ -202,7 +202,7 @@ def _scored(ready: Prepared, run: Run) -> tuple[dict[str, VariantRun], list[Tabl
     judged = {metric.name: metric for column in ready.columns if column.judge and able
               for metric in find_judge(column.judge).metrics}  # fmt: skip
     found = [unscored(every, list(judged.values()), ready.names)]
-    if ready.experiment.crag_twice and able:
+    if ready.experiment.crag_twice and "crag-fine" in judged:
         fine = {key: judgement.value for key, judgement in Judgements(run.folder).latest().items()}
         found.append(heat_map(every, fine, ready.names))
     return runs, [table for table in found if table is not None]
