@@ -66,8 +66,9 @@ async def plan(ready: Prepared, progress: ProgressCallback = silent) -> Table:
     if judging.name:
         rows.append(_priced("judgements", _judgements(ready, size), settings, judging))
         rows.append(_priced("duels", _duels(ready), settings, judging))
-    usd = [price for _, usage, price in rows if usage.calls]
-    rows.append(("all", sum((usage for _, usage, _ in rows), Usage()), None if None in usd else math.fsum(usd)))  # type: ignore[arg-type]
+    prices = [price for _, usage, price in rows if usage.calls]
+    known = None if None in prices else sum(price or 0.0 for price in prices)
+    rows.append(("all", sum((usage for _, usage, _ in rows), Usage()), known))
     return Table.of(
         ["part", Column("calls", align="right"), Column("tokens in", align="right", key="input"),
          Column("tokens out", align="right", key="output"), Column("USD, about", ",.2f", "right", "usd")],
