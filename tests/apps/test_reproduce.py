@@ -13,19 +13,26 @@ import pytest
 from ragways.core.errors import UsageError
 from ragways.core.table import Table
 from ragways.evaluation.duel.entries import DuelRules
+from ragways.evaluation.duel.figures import DuelRound, DuelRounds, duel_figures
 from ragways.evaluation.judges import find_judge
-from ragways.evaluation.record import AnswerUsage, Record, Records
+from ragways.evaluation.record import AnswerUsage, Record, Records, Score
+from ragways.evaluation.resources.sampler import ResourceSample
 from ragways.reproduce.by_type import type_rows
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.experiment import LocatedData, locate
 from ragways.reproduce.figures import (
     Figure,
     VariantRun,
-    construction_tokens,
+    construction,
+    cpu_percent,
     mean,
     median_interval,
     median_tokens,
+    memory_percent,
+    passed,
+    retrieval_with_construction,
     seconds,
+    share,
     tokens,
     tokens_with_construction,
     total,
@@ -102,7 +109,10 @@ def test_figures_are_read_off_a_run_with_interval_and_range():
         ("f1", "", None, None, None, 0, None, None, None),
         ("crag-fine", "", 0.25, -0.5, 0.5, 8, 0.2, 0.1, 0.4),
     ]
-    costs = Table.of(["paradigm", "index_calls", "index_tokens", "index_tokens_each"], [("naive", 3, 800, 200.0)])
+    costs = Table.of(
+        ["paradigm", "index_calls", "index_layers", "index_tokens", "index_tokens_each"],
+        [("naive", 3, "graph, vectors", 800, 200.0)],
+    )
     tables = {"costs": costs, "figures": Table.of(["paradigm", *columns], [("naive", *row) for row in figures])}
     run = VariantRun("naive", tables, records((1000, 1200), (2000, 2200), (600, 3000)))
     assert mean("accuracy")(run) == Figure(50, 20, 80, 8)
@@ -117,13 +127,71 @@ def test_figures_are_read_off_a_run_with_interval_and_range():
     assert found.high is not None
     assert found.low < 1700 < found.high
     assert median_tokens(run).value == (1000 + 2200) / 2
-    assert construction_tokens(run) == Figure(800)
+    assert construction("tokens")(run) == Figure(800)
     assert tokens_with_construction(run).value == pytest.approx((3600 / 3 + 6400 / 3) / 2 + 200)
+    assert retrieval_with_construction(run).n == 0, "these records have no steps to tell by"
     known = VariantRun(
         "naive", tables, [replace(one, replies_known=1, usage=AnswerUsage(calls=0)) for one in run.records]
     )
     assert seconds(known) == tokens(known) == Figure(n=0)
     assert seconds(run).n == 3
+
+
+def scored(*values: dict[str, float | None]) -> VariantRun:
+    """A run of one answer to each question, with these values of its metrics."""
+    rows = [
+        Record(f"q{n}", "?", "", (), "naive", 0, values={name: Score(value) for name, value in given.items()})
+        for n, given in enumerate(values)
+    ]
+    return VariantRun("naive", {}, rows)
+
+
+def test_shares_and_test_cases_that_passed():
+    run = scored(
+        {"crag-fine": 1.0, "recall": 0.9, "precision": 0.5}, {"crag-fine": -0.5, "recall": 0.4, "precision": 1.0},
+        {"crag-fine": 0.5, "recall": 1.0, "precision": 1.0}, {"crag-fine": None, "recall": None, "precision": 1.0},
+    )  # fmt: skip
+    right = share("crag-fine", (1.0, 0.5))(run)
+    assert right.value == pytest.approx(2 / 3)
+    assert right.n == 3
+    assert right.low is not None
+    assert right.high is not None
+    assert 0 <= right.low < right.high <= 1
+    cases = passed("recall", "precision")(run)
+    assert (cases.value, cases.n) == (2, 3), "2 of 3 test cases; the fourth was not judged"
+
+
+def test_an_interval_stays_in_the_range_of_its_figure():
+    columns = ["metric", "type", "mean", "low", "high", "n", "median", "minimum", "maximum"]
+    figures = [("crag-fine", "", 0.5, -1.76, 2.1, 2, None, None, None)]
+    run = VariantRun("naive", {"figures": Table.of(["paradigm", *columns], [("naive", *row) for row in figures])}, [])
+    assert mean("crag-fine", scale=1)(run) == Figure(0.5, -1, 1, 2)
+    assert total("crag-fine")(run) == Figure(1.0, -2, 2, 2)
+    spread = tokens(VariantRun("naive", {}, records((1,), (1,), (1000,))))
+    assert spread.low == 0, "tokens are never less than none"
+    rates = duel_figures(rounds(9.0, 9.0, -9.0))
+    assert rates.low is not None
+    assert rates.high is not None
+    assert -1 <= rates.low < rates.high <= 1
+
+
+def rounds(*differences: float) -> DuelRounds:
+    found = DuelRounds(rounds=[DuelRound(f"q{n}", 0, None, each) for n, each in enumerate(differences)])
+    for one in found.rounds:
+        found.bounds[one.question].append((one.difference, one.difference))
+    return found
+
+
+def test_load_is_in_percent_of_the_machine():
+    samples = [ResourceSample(at, label, cpu, 2**20) for at, label, cpu in
+               ((0.0, "", 0.0), (2.0, "naive", 0.0), (4.0, "naive", 1.0), (6.0, "kg", 9.0))]  # fmt: skip
+    run = VariantRun("naive", {}, [], samples)
+    cpu, memory = cpu_percent(run), memory_percent(run)
+    assert cpu.minimum == 0.0
+    assert cpu.value == pytest.approx((cpu.maximum or 0) / 2)
+    assert 0 < (cpu.maximum or 0) <= 50
+    assert memory.value is not None
+    assert 0 < memory.value < 1
 
 
 def test_the_interval_of_a_median_by_the_binomial_distribution():
@@ -186,8 +254,11 @@ def test_questions_without_any_gold_are_warned_of(ragways: Run, home: Path):
     shown = ragways("reproduce", "router-bench", "--data", "data", "--limit", "1").out
     assert "warning  no question of questions.json has a gold answer" in shown
     assert "read as hipporag" in shown
-    ours = next(line for line in shown.splitlines() if line.startswith("naive "))
-    assert set(ours.split()[1:]) == {"–"}, "unscored is no 0"
+    result = ragways("reproduce", "router-bench", "--data", "data", "--limit", "1", "--json").data[0]
+    labels = [column["label"] for column in result["columns"]]
+    for row in result["rows"]:
+        ours = dict(zip(labels, row["ours"], strict=True))
+        assert {ours[label]["value"] for label in ("exact %", "sem. F1", "coverage")} == {None}, "unscored is no 0"
 
 
 def questions_of_windows(file: Path) -> None:
@@ -209,11 +280,13 @@ def test_the_windows_without_a_model_on_both_sets_as_their_repository_has_them(r
     done = ragways("reproduce", "windows", "--data", "repository", "--json")
     assert done.code == 0, done.err
     assert [result["data"] for result in done.data] == ["50qa", "20qa"]
-    for result, precision in zip(done.data, (0.93, 0.87), strict=True):
+    for result, precision, cases, sentences in zip(done.data, (0.93, 0.87), (48, 16), (15, 10), strict=True):
         labels = [column["label"] for column in result["columns"]]
         ours, published = (dict(zip(labels, result["rows"][0][side], strict=True)) for side in ("ours", "published"))
-        assert ours["gold @ 15"]["value"] == 1.0
-        assert ours["gold @ 15"]["n"] == 1
+        assert ours[f"gold @ {sentences}"]["value"] == 1.0
+        assert ours[f"gold @ {sentences}"]["n"] == 1
+        assert [row["settings"] for row in result["rows"]] == [*[{"max_sentences": sentences}] * 6, {}]
+        assert next(published[label]["value"] for label in labels if label.startswith("passed")) == cases
         assert ours["precision"]["value"] is None
         assert published["precision"]["value"] == precision
         assert any("context-precision: needs a judge" in line for line in result["not_run"])
@@ -356,7 +429,7 @@ def test_the_agents_run_three_times_with_median_and_range(ragways: Run, home: Pa
     (result,) = done.data
     assert result["runs"] == 3
     assert {(record.paradigm, record.repeat) for record in Records(home / result["run"])} >= {
-        ("agent-graph (vector+graph)", repeat) for repeat in range(3)
+        ("agent-graph", repeat) for repeat in range(3)
     }
     labels = [column["label"] for column in result["columns"]]
     row = next(row for row in result["rows"] if row["published_name"] == "zero-shot")
@@ -366,6 +439,18 @@ def test_the_agents_run_three_times_with_median_and_range(ragways: Run, home: Pa
     assert ours["exact %"]["minimum"] is not None
     assert "median of 3 runs and their range" in shown
     assert "40.5 (39.0–45.0)" in shown
+    assert theirs["reasoning p50"] == {"value": 516, "minimum": 516, "maximum": 516}
+    assert theirs["coarse wrong"]["value"] == 0.59
+    assert ours["coarse correct"]["low"] >= 0
+    unscored = {(row["metric"], row["why"]): row for row in result["tables"]["unscored"]}
+    assert unscored["answer-relevancy", "unreadable reply"]["unscored"] == 6, "three runs of two questions"
+    counts = result["tables"]["crag"]
+    assert [row["coarse"] for row in counts[:3]] == ["+1", "0", "-1"]
+    assert sum(row["fine 0"] for row in counts if row["variant"] == "vector") == 6
+    asked = [one.body for one in server.requests if one.path.endswith("/chat/completions")]
+    assert len(asked) > 0
+    differs = {one["about"]: one for one in result["differs"]}
+    assert differs["model.reasoning_effort"]["there"] == "medium"
 
 
 def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: Path, monkeypatch: pytest.MonkeyPatch):
@@ -388,19 +473,49 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
         done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "2", "--out", "asked", "--json")
         shown = ragways("reproduce", "unbiased", "--data", "data", "--limit", "2", "--out", "asked").out
     assert done.code == 0, done.err
+    assert "calls (index " in done.err, "calls and cost come first"
     (result,) = done.data
-    assert len(result["duels"]) == 6
+    assert len(result["duels"]) == 7, "every two, and one method against itself"
     assert {duel["verdict"].partition(":")[0] for duel in result["duels"]} == {"no verdict"}, (
         "two questions show nothing"
     )
-    assert {duel["published"] for duel in result["duels"]} == {None, 0.21, 0.11}
+    assert {duel["published"] for duel in result["duels"]} == {None, 0.21, 0.11, 0.0}
+    assert result["duel_result"]["rules"]["trials"] == 2
+    assert not result["duel_result"]["selftest"]["passed"]
+    itself = next(duel for duel in result["duels"] if duel["published"] == 0.0)
+    assert {result["names"][itself[side]] for side in ("a", "b")} == {"LightRAG", "LightRAG (2)"}
+    assert itself["rate"] == 0.0, "a figure although the judge failed its test"
+    assert "the judge FAILED its test: figures alone, and no winner" in shown
+    aspects = next(pair for pair in result["duel_result"]["pairs"] if pair["n"])["aspects"]
+    assert [aspect["name"] for aspect in aspects] == ["comprehensiveness", "relevance", "empowerment", "directness"]
+    assert all(aspect["a"] + aspect["ties"] + aspect["b"] == 4 for aspect in aspects), "two trials of two questions"
+    assert "won/tied/lost" in shown
     old = [duel["forced"] for duel in result["duels"]]
     assert {(one["wins_a"], one["wins_b"], one["unread"]) for one in old} == {(2, 0, 0)}, "the server says the first"
-    assert old[0]["a"] == "community-global (MGRAG)", "named first, it stands first"
+    assert result["names"][old[0]["a"]] == "MGRAG", "named first, it stands first"
     settings = {one["about"] for one in result["differs"]}
     assert not {"graph.gleaning", "graph.vectors", "graph.relation_vectors", "graph.method"} & settings
     assert "old way" in shown
     assert "no verdict" in shown
+
+
+def test_pairs_over_several_corpora_have_a_mean(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
+    (home / "data").mkdir()
+    question = {"id": "q", "question": "Who built Tollen 1?", "answers": ["Anna Brack 1"], "type": "node"}
+    for name in ("mix", "music"):
+        row = {"_id": name, "input": "?", "answers": ["x"], "context": ARTICLES[1]["body"], "label": name}
+        (home / "data" / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+        folder = home / "reproduced" / f"unbiased-ultradomain-{name}"
+        folder.mkdir(parents=True)
+        (folder / "questions.jsonl").write_text(json.dumps(question) + "\n")
+    with LoopbackServer() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        shown = ragways("reproduce", "unbiased", "--data", "data", "--trials", "1").out
+    table = shown[shown.index("in pairs: means over the corpora") :].splitlines()
+    light = next(n for n, line in enumerate(table) if line.split()[:1] == ["MGRAG"] and "+11%" in line)
+    assert table[light].split() == ["MGRAG", "+0%", "+11%", "2"]
+    assert table[light + 1].split() == ["LightRAG"]
 
 
 def test_settings_of_the_user_go_before_the_sources_and_are_declared(tmp_path: Path):

@@ -42,7 +42,7 @@ def test_each_level_has_figures_of_its_own(tmp_path: Path):
 
 
 def forced(some: list[Record], names: list[str], folder: Path, judge: Says) -> tuple[ForcedDuel, ...]:
-    return asyncio.run(ask_forced(ModelClient(judge), some, names, folder, at_once=4, progress=silent))
+    return asyncio.run(ask_forced(ModelClient(judge), some, [(names[0], names[1])], folder, at_once=4, progress=silent))
 
 
 def always(side: str) -> dict[str, str]:

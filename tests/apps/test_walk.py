@@ -23,9 +23,10 @@ from ragways.pictures.walk_page import (
     pictures,
     walk_page,
 )
+from ragways.pictures.window_map import walk_map
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
-from tests.apps.conftest import Run
+from tests.apps.conftest import Run, one_line
 from tests.fakes import write
 from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, resources
 
@@ -68,6 +69,48 @@ def test_the_picture_of_a_traversal_and_of_pagerank(walked: Run, home: Path):
     assert "<script" not in page
     assert "://" not in page, "nothing is fetched"
     assert "default-src 'none'; style-src 'sha256-" in page
+
+
+def test_the_window_graph_is_drawn_in_two_and_three_dimensions_with_the_walk_and_the_question(walked: Run, home: Path):
+    done = walked("ask", HOPS, "-p", "query-traversal", "--html", "walk.html")
+    assert done.code == 0, done.err
+    page = (home / "walk.html").read_text()
+    flat, deep = (page[page.index(f'in {name} dimensions"') :].partition("</svg>")[0] for name in ("two", "three"))
+    steps = len(re.findall(r'class="visit', page))
+    for picture in (flat, deep):
+        assert picture.count('class="number"') == steps, "each stop of the walk has its number"
+        assert picture.count('class="hop"') == 1
+        assert picture.count("<title>the question</title>") == 1
+        assert picture.count('class="edge"') > 0
+        assert picture.count('class="point') >= steps
+    sizes = [set(re.findall(r'class="point.*? r="([\d.]+)"', picture)) for picture in (flat, deep)]
+    assert len(sizes[0]) == 1, "from above all are equally far"
+    assert len(sizes[1]) > 1, "what is nearer is larger"
+    assert "<script" not in page
+
+
+def test_the_windows_of_a_document_are_shown_without_a_walk(walked: Run, home: Path):
+    done = walked("graph", "show", "Ness Light", "--windows", "--html", "windows.html")
+    assert (done.code, done.out) == (0, "wrote windows.html\n")
+    page = (home / "windows.html").read_text()
+    assert page.count("<svg") == 2
+    assert 'class="hop"' not in page
+    found = walked("graph", "show", "Ness Light", "--windows", "--json").data
+    assert len(found["places"]) == len(found["titles"]) == page.count('class="point') / 2
+    assert found["question"] is None
+    one_line(walked("graph", "show", "Ness Light", "--windows"), 2, "--html FILE")
+    assert walked("graph", "show", "Nobody", "--windows", "--json").code != 0
+
+
+def test_places_on_the_map_of_windows_are_those_of_the_projection(index: Index):
+    last = len(index.windows) - 1
+    found = walk_map(index, [0, last], index.windows.points([0])[0])
+    assert found.question == found.places[0], "a question like the first window stands where it stands"
+    assert found.walk == (0, len(found.places) - 1)
+    assert found.places[-1] == tuple(index.windows.projected(index.windows.points([last]))[0].round(6))
+    assert found.documents[0] == found.titles[0]
+    assert found.edges
+    assert all(one < other < len(found.places) for one, other in found.edges)
 
 
 def test_json_and_a_picture_together(walked: Run, home: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from ragways.core.errors import UsageError
 from ragways.core.types import Document, Heading
 from ragways.corpus.load import load, walk
 from ragways.corpus.source import SourceFile
-from ragways.corpus.structure import PRESETS, Chunking, structure
-from ragways.models.tokens import count_tokens
+from ragways.corpus.structure import PRESETS, Chunking, cut, structure
+from ragways.models.tokens import count_tokens, token_ends
 
 TEXT = "Lead one. Dr. Brack came in 1801.\n\nLead two.\n\nHistory\n\nIt began. It went on.\n\nname: Tern\nbuilt: 1871"
 START = TEXT.index("History")
@@ -114,6 +115,26 @@ def test_parts_hold_together(preset: str, document: Document):
     for paragraph in parts.paragraphs:
         lost = set(range(paragraph.start, paragraph.end)) - covered
         assert not "".join(document.text[at] for at in sorted(lost)).strip()
+
+
+@given(st.text(max_size=200))
+def test_tokens_end_in_their_order_and_at_the_end_of_the_text(text: str):
+    ends = token_ends(text)
+    assert len(ends) == count_tokens(text)
+    assert ends == sorted(ends)
+    assert ends[-1:] == ([len(text)] if text else [])
+
+
+def test_fixed_windows_have_exactly_their_size_whatever_borders_lie_in_them():
+    text = "".join(f"Row {n}: a lamp in 18{n % 100:02}.\n\n" for n in range(100))
+    windows = cut(text, 0, len(text), Chunking(40, 10, unit="tokens", fixed=True))
+    assert len(windows) == -(-count_tokens(text) // 30)
+    assert {count_tokens(text[start:end]) for start, end in windows[:-2]} <= {38, 39, 40}, "white space at ends goes"
+    assert all(after[0] < before[1] for before, after in pairwise(windows[:-1])), "each begins in the one before"
+    letters = Chunking(10, 2, fixed=True)
+    assert cut("abcdefghijklmnopqrst", 0, 20, letters) == [(0, 10), (8, 18), (16, 20)]
+    assert "fixed" not in Chunking(10, 2).name, "other indexes keep the name of their chunks"
+    assert "fixed=True" in letters.name
 
 
 def test_a_text_without_borders_is_cut_in_time_that_grows_with_its_length():

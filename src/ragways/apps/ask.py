@@ -24,6 +24,9 @@ from ragways.core.trace import Budget
 from ragways.models.client import RULE_INSTEAD, RULE_OVER_BUDGET
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ragways.core.stream import OnText
     from ragways.index.lookup import TextView
     from ragways.retrieval.ask import Result
@@ -102,9 +105,20 @@ def ask(
         show_answers(results, failures, details=details)
     if results and (html is not None or (trace and not json)):
         from ragways.apps.trace_tree import show_walks
+        from ragways.retrieval.ask import PARADIGMS
 
-        show_walks(chosen.index, results, html=html, as_text=trace and not json)
+        walked = html is not None and any("windows" in PARADIGMS.find(result.paradigm).needs for result in results)
+        vector = asyncio.run(_embedded(chosen, results[0].question)) if walked else None
+        show_walks(chosen.index, results, html=html, as_text=trace and not json, question=vector)
     finish(results, failures)
+
+
+async def _embedded(settings: Settings, question: str) -> NDArray[np.float32]:
+    """The vector of a question, for its place on the map of windows."""
+    from ragways.assemble import opened
+
+    async with opened(settings) as use:
+        return await use.embed_question(question)
 
 
 def finish(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:

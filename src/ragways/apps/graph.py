@@ -59,10 +59,16 @@ def show(
     chosen: Settings,
     entity: Annotated[str, typer.Argument(help="Name or id of an entity.", metavar="ENTITY")],
     hops: Annotated[int, typer.Option("--hops", help="Steps to go from it.", min=1, max=6)] = 1,
+    windows: Annotated[
+        bool, typer.Option("--windows", help="ENTITY is a document: its windows in 2D and 3D, with --html.")
+    ] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a picture to this file.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show an entity and what is around it, with the sentences that say so."""
+    """Show an entity and what is around it, with the sentences that say so; or the windows of a document."""
+    if windows:
+        _show_windows(chosen, entity, html, json)
+        return
     from ragways.pictures.neighbourhood import neighbourhood
 
     with _opened(chosen) as opened:
@@ -78,6 +84,21 @@ def show(
         typer.echo(f"wrote {html}: {entities}, {counted(len(shown.edges), 'relation')}")
     else:
         write_line(repr(shown))
+
+
+def _show_windows(settings: Settings, document: str, html: Path | None, json: bool) -> None:
+    from ragways.pictures.shell import write_page
+    from ragways.pictures.window_map import document_map, map_page
+
+    if html is None and not json:
+        raise UsageError("windows are shown as a picture", "name its file with --html FILE")
+    with _opened(settings) as opened:
+        if html is not None:
+            write_page(html, map_page(opened, document))
+        if json:
+            print_json(to_plain(document_map(opened, document)))
+        else:
+            typer.echo(f"wrote {html}")
 
 
 @app.command()

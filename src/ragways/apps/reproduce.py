@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.terminal import JsonOption, print_json, progress_bar, show_table, with_settings, write_line
+from ragways.apps.terminal import JsonOption, console, print_json, progress_bar, show_table, with_settings, write_line
 from ragways.core.plain import to_plain
 from ragways.core.table import Column, Table
 from ragways.core.text import counted
 from ragways.core.trace import Budget, spending
 
 if TYPE_CHECKING:
-    from ragways.core.table import Table
     from ragways.reproduce.by_type import TypeCell, TypeRow
     from ragways.reproduce.experiment import Experiment, PublishedFigure
     from ragways.reproduce.figures import Figure
+    from ragways.reproduce.prepare import Prepared
     from ragways.reproduce.reproduce import ReproducedDuel, Reproduction
     from ragways.settings import Settings
-
-ABREAST = 5
-"""Columns of one table; more stand in a table below it."""
 
 
 @with_settings("trust")
@@ -34,35 +34,78 @@ def reproduce(
     limit: Annotated[int | None, typer.Option("--limit", help="Only so many questions.", min=1)] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the runs.", show_default="reproduced")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the sample.", min=0)] = 0,
+    trials: Annotated[
+        int | None, typer.Option("--trials", help="Whole comparisons in duels.", min=1, max=1000, show_default="2")
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what would be asked and what it costs; ask nothing.")
+    ] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     json: JsonOption = False,
 ) -> None:
     """Run a source's experiment with its settings, and say in what it differs; without a model, what can run so."""
     from ragways.reproduce.experiment import locate
+    from ragways.reproduce.prepare import TRIALS, prepare
     from ragways.reproduce.reproduce import reproduce as run_again
     from ragways.reproduce.sources import find_experiment
 
     wanted = find_experiment(experiment)
     found, folder = locate(wanted, data), out or Path("reproduced")
+    ready = [prepare(chosen, wanted, one, folder, limit=limit, seed=seed, trials=trials or TRIALS) for one in found]
+    if plan or chosen.model.name or chosen.judge.name:
+        plans = _plans(ready, json=json, only=plan)
+        if plan:
+            if json:
+                print_json([{"data": name, "parts": table.to_plain()} for name, table in plans.items()])
+            return
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
-        results = [
-            asyncio.run(run_again(chosen, wanted, one, folder, limit=limit, seed=seed, progress=progress))
-            for one in found
-        ]
+        results = [asyncio.run(run_again(one, progress)) for one in ready]
     if json:
-        print_json(to_plain(results))
-    else:
-        for result in results:
-            _show(result)
-        if wanted.types:
-            show_table(_by_type(wanted, results), compact=True)
+        print_json([_plain(result) for result in results])
+        return
+    for result in results:
+        _show(result)
+    if wanted.types:
+        _show_stacked(_by_type(wanted, results))
+    if len(results) > 1 and all(result.duels for result in results):
+        _show_stacked(_mean_duels(results))
+
+
+def _plans(ready: Sequence[Prepared], *, json: bool, only: bool) -> dict[str, Table]:
+    """The plan of each data set: as a table where nothing else is wanted, else as a line on standard error."""
+    from ragways.reproduce.plan import plan
+
+    plans = {}
+    for one in ready:
+        name = one.located.data.name
+        with progress_bar(not json) as progress:
+            plans[name] = replace(asyncio.run(plan(one, progress)), title=f"{one.experiment.name}, {name}")
+        if only and not json:
+            show_table(plans[name])
+        elif not only:
+            write_line(f"{name}: {_in_words(plans[name])}", error=True)
+    return plans
+
+
+def _in_words(plan: Table) -> str:
+    calls, given, written, usd = (plan.column(name) for name in ("calls", "input", "output", "usd"))
+    price = "price unknown" if usd[-1] is None else f"about ${usd[-1]:,.2f}"
+    each = ", ".join(f"{part} {count:,}" for part, count in zip(plan.column("part")[:-1], calls, strict=False) if count)
+    return f"at most {calls[-1]:,} calls ({each}), {(given[-1] + written[-1]) / 1e6:,.1f} million tokens, {price}"
+
+
+def _plain(result: Reproduction) -> dict[str, Any]:
+    tables = {table.name: table.to_plain() for table in result.tables}
+    return {**to_plain(replace(result, tables=())), "tables": tables}
 
 
 def _show(result: Reproduction) -> None:
-    for at in range(0, len(result.columns), ABREAST):
-        show_table(_table(result, at), compact=True)
+    title = f"{result.title}: {result.data}, {counted(result.questions, 'question')}"
+    _show_stacked(replace(_variants(result), title=title))
+    for table in result.tables:
+        _show_stacked(table)
     if result.duels:
-        show_table(_duels(result), compact=True)
+        _show_duels(result)
     for style, what, lines in (
         ("", "data", result.files),
         ("yellow", "warning", (*result.warnings, *(result.duel_result.warnings if result.duel_result else ()))),
@@ -75,42 +118,81 @@ def _show(result: Reproduction) -> None:
     write_line(f"see it all: ragways eval report {result.run} --html report.html\n")
 
 
-def _table(result: Reproduction, at: int) -> Table:
-    """Some columns; a row a variant: ours, its interval, of how many questions, and below the published figure."""
-    some = slice(at, at + ABREAST)
-    columns, last = result.columns[some], at + ABREAST >= len(result.columns)
-    heads = [Column(column.label.replace(" ", "\n", 1), align="right") for column in columns]
+def _show_stacked(table: Table) -> None:
+    for part in stacked(table, console().width):
+        show_table(part, compact=True)
+
+
+def stacked(table: Table, width: int) -> Iterator[Table]:
+    """A table as several of at most this width, each with the first column; the title is above the first, the notes
+    below the last. A column that stands to the right is never broken, one to the left is where it must be.
+    """
+
+    def need(number: int) -> int:
+        lines = [line for text in texts[number] for line in text.split("\n")]
+        longest = max(map(len, lines), default=1)
+        return longest if table.right(number) else min(longest, WRAPPED)
+
+    texts = [
+        [column.title, *cells] for column, cells in zip(table.columns, zip(*table.texts(), strict=True), strict=True)
+    ]
+    first = need(0)
+    parts: list[list[int]] = [[]]
+    room = width - first
+    for number in range(1, len(table.columns)):
+        if parts[-1] and need(number) + 1 > room:
+            parts.append([])
+            room = width - first
+        parts[-1].append(number)
+        room -= need(number) + 1
+    names = [column.name for column in table.columns]
+    for at, numbers in enumerate(parts):
+        notes = table.notes if at == len(parts) - 1 else ()
+        part = table.only(names[0], *(names[number] for number in numbers))
+        yield replace(part, title="" if at else table.title, notes=notes)
+
+
+WRAPPED = 21
+"""Letters of a column of words that are kept on one line."""
+
+
+def _variants(result: Reproduction) -> Table:
+    """A row a variant: ours, its interval, of how many questions, and below the published figure."""
     rows = []
     for row in result.rows:
-        figures = zip(row.ours[some], row.published[some], columns, strict=True)
+        figures = zip(row.ours, row.published, result.columns, strict=True)
         cells = [f"{_ours(ours, column.digits)}\n{_theirs(theirs, column.digits)}" for ours, theirs, column in figures]
         failed = f", {row.failed} failed" if row.failed else ""
         rows.append([f"{row.paradigm}{failed}\n\n\n{row.published_name}", *cells])
     runs = f"; median of {result.runs} runs and their range" if result.runs > 1 else ""
+    heads = [Column(column.label.replace(" ", "\n", 1), align="right") for column in result.columns]
     return Table.of(
         ["variant", *heads],
         rows,
-        title="" if at else f"{result.title}: {result.data}, {counted(result.questions, 'question')}",
         notes=[
             f"above: ours{runs}, its 95 % interval, and n questions; below: published, with {result.published_with}",
             f"whether variants differ: ragways eval compare {result.run}",
-        ]
-        if last
-        else [],
+        ],
     )
 
 
 def _ours(own: Figure, digits: int) -> str:
-    spread = "" if own.minimum is None else f" ({_number(own.minimum, digits)}–{_number(own.maximum, digits)})"
     to = " to " if own.low is not None and own.low < 0 else "–"
     between = "" if own.low is None else f"{_number(own.low, digits)}{to}{_number(own.high, digits)}"
+    spread = "" if own.minimum is None else f" {_range(own.minimum, own.maximum, digits)}"
     return f"{_number(own.value, digits)}{spread}\n{between}\n{'' if own.n is None else f'n {own.n:,}'}"
 
 
 def _theirs(theirs: PublishedFigure | None, digits: int) -> str:
     if theirs is None or theirs.minimum is None:
         return _number(theirs.value if theirs else None, digits)
-    return f"{_number(theirs.value, digits)} ({_number(theirs.minimum, digits)}–{_number(theirs.maximum, digits)})"
+    value = "" if theirs.value is None else f"{_number(theirs.value, digits)} "
+    return f"{value}{_range(theirs.minimum, theirs.maximum, digits)}"
+
+
+def _range(low: float | None, high: float | None, digits: int) -> str:
+    to = " to " if low is not None and low < 0 else "–"
+    return f"({_number(low, digits)}{to}{_number(high, digits)})"
 
 
 def _by_type(experiment: Experiment, results: list[Reproduction]) -> Table:
@@ -153,36 +235,72 @@ def _typed(cell: TypeCell, row: TypeRow, *, ran: bool) -> str:
     return f"{counted}{_number(cell.ours.value, digits)}{'*' if cell.best else ' '}\n{theirs}"
 
 
+# Duels
+
+
+def _show_duels(result: Reproduction) -> None:
+    """By the unbiased procedure and by the old one, with the judge's test, aspects and box plots."""
+    from ragways.apps.evaluation.duel_tables import aspect_table, box_plots, pair_table
+
+    found = result.duel_result
+    if found is None:
+        return
+    short = [replace(pair, a=result.names[pair.a], b=result.names[pair.b]) for pair in found.pairs]
+    mark = "" if found.selftest.passed else " (the judge FAILED its test: figures alone, and no winner)"
+    _show_stacked(replace(_duels(result), title=f"{PAIRS}{mark}"))
+    if any(pair.n for pair in short):
+        _show_stacked(pair_table(short))
+        for line in box_plots(short):
+            console().print(line, markup=False, no_wrap=True)
+        _show_stacked(aspect_table(short))
+
+
+PAIRS = "in pairs: above 0 the first of a pair wins more questions than the second"
+
+
 def _duels(result: Reproduction) -> Table:
     """A row two variants: by the unbiased procedure in all and by level, and by the old one."""
     levels = list(dict.fromkeys(one.level for duel in result.duels for one in duel.levels))
     heads = ["relative\nwin rate", *(f"on\n{level}" for level in levels), "published", "old way:\nfirst wins"]
     return Table.of(
         ["pair", *(Column(head, align="right") for head in heads), "verdict"],
-        [_duel(duel, levels) for duel in result.duels],
-        title="in pairs: above 0 the first of a pair wins more questions than the second",
-        notes=[
-            "old way: one order, no equal lengths, one reply, and somebody must win; the share won by who stood first",
-        ],
+        [_duel(duel, levels, result.names) for duel in result.duels],
+        notes=["old way: one order, no equal lengths, one reply, and somebody must win; the share that the first won"],
     )
 
 
-def _duel(duel: ReproducedDuel, levels: list[str]) -> list[str]:
+def _duel(duel: ReproducedDuel, levels: list[str], names: Mapping[str, str]) -> list[str]:
     by_level = {one.level: one.figures for one in duel.levels}
     cells = [
         _rate(found.rate, found.low, found.high, found.n) if (found := by_level.get(level)) is not None else "–"
         for level in levels
     ]
     old = duel.forced
-    asked = old.wins_a + old.wins_b
     return [
-        f"{duel.a}\n{duel.b}",
+        f"{names[duel.a]}\n{names[duel.b]}",
         _rate(duel.rate, duel.low, duel.high, None),
         *cells,
         "–" if duel.published is None else f"{duel.published:+.0%}",
-        f"{old.a}\n{_rate(old.share, old.low, old.high, asked, signed=False)}",
+        f"{names[old.a]}\n{_rate(old.share, old.low, old.high, old.wins_a + old.wins_b, signed=False)}",
         duel.verdict,
     ]
+
+
+def _mean_duels(results: Sequence[Reproduction]) -> Table:
+    """Each pair's relative win rate, as a mean over the corpora that were run."""
+    rows: list[tuple[str, str | None, str, str]] = []
+    for duel in results[0].duels:
+        others = [one for result in results for one in result.duels if (one.a, one.b) == (duel.a, duel.b)]
+        rates = [one.rate for one in others if one.rate is not None]
+        names = results[0].names
+        published = "–" if duel.published is None else f"{duel.published:+.0%}"
+        rows.append((f"{names[duel.a]}\n{names[duel.b]}", f"{fmean(rates):+.0%}" if rates else None, published,
+                     f"{len(rates)}"))  # fmt: skip
+    return Table.of(
+        ["pair", *(Column(head, align="right") for head in ("relative\nwin rate", "published", "corpora"))],
+        rows,
+        title="in pairs: means over the corpora",
+    )
 
 
 def _rate(value: float | None, low: float | None, high: float | None, n: int | None, *, signed: bool = True) -> str:

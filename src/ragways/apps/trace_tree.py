@@ -19,13 +19,22 @@ from ragways.retrieval.knowledge_graph import EntityScores
 from ragways.retrieval.traversals import WindowPath
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.text import Text
 
 _HOPS, _ENTITIES = 20, 8
 
 
-def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as_text: bool) -> None:
-    """The traces as text, the pictures into a file, or both."""
+def show_walks(
+    folder: Path,
+    results: Sequence[Result],
+    *,
+    html: Path | None,
+    as_text: bool,
+    question: NDArray[np.floating] | None = None,
+) -> None:
+    """The traces as text, the pictures into a file, or both. `question`: its vector, for the map of windows."""
     with closing(Index.open(folder)) as whole:
         where = next((result.where for result in results if result.where), "")
         index = only(whole, where) if where else whole
@@ -35,7 +44,7 @@ def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as
                 show_trace(result.trace, names)
         if html is None:
             return
-        text = walk_page([(result, pictures(index, result)) for result in results])
+        text = walk_page([(result, pictures(index, result, question)) for result in results])
     write_page(html, text)
     write_line(f"wrote {html}", error=True)
 

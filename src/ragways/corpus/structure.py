@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from ragways.core.errors import UsageError
 from ragways.core.language import full_stops
 from ragways.core.types import Document, Part, Structure
+from ragways.models.tokens import token_ends
 
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
@@ -169,7 +170,8 @@ def _without_signs(word: re.Match[str]) -> str:
 class Chunking:
     """At most `size` units a chunk, never across the borders of `within`; cuts at the highest border that fits.
 
-    With `title`, a chunk is searched by its article's and section's title as well as by its text.
+    With `title`, a chunk is searched by its article's and section's title as well as by its text. With `fixed`, every
+    chunk has exactly `size` units, whatever borders lie in it; the last ones of a text have what is left.
     """
 
     size: int
@@ -177,6 +179,7 @@ class Chunking:
     unit: Literal["characters", "tokens"] = "characters"
     within: Literal["document", "section", "paragraph"] = "document"
     title: bool = True
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.overlap < self.size:
@@ -188,14 +191,17 @@ class Chunking:
     @property
     def name(self) -> str:
         """Everything that shapes the chunks, as a text to compare by."""
-        return " ".join(f"{key}={value}" for key, value in asdict(self).items())
+        values = asdict(self)
+        if not self.fixed:
+            del values["fixed"]  # an index made before there was such a setting has the same chunks
+        return " ".join(f"{key}={value}" for key, value in values.items())
 
 
 PRESETS: dict[str, Chunking] = {
     # A section at a time, as long as the offline embedder reads in one go.
     "section": Chunking(1000, 0, within="section"),
     "thesis": Chunking(1200, 100, title=False),
-    "router-bench": Chunking(512, 100, unit="tokens"),
+    "router-bench": Chunking(512, 100, unit="tokens", fixed=True),
     "agentic": Chunking(500, 40, within="paragraph", title=False),
 }
 
@@ -221,12 +227,24 @@ def cut(text: str, start: int, end: int, chunking: Chunking) -> list[Span]:
     length = end - start if chunking.unit == "characters" else len(text[start:end].encode())
     if length <= chunking.size:
         return _trimmed(text, start, end)
+    if chunking.fixed:
+        return _fixed(text, start, end, chunking)
     splitter = _splitter(chunking)
     return [
         (begin + offset, begin + offset + len(piece))
         for begin, stop in _stretches(text, start, end)
         for offset, piece in splitter.chunk_indices(text[begin:stop])
     ]
+
+
+def _fixed(text: str, start: int, end: int, chunking: Chunking) -> list[Span]:
+    """Windows of `size` units that slide by `size - overlap`. A character of several tokens belongs to its last one."""
+    ends = token_ends(text[start:end]) if chunking.unit == "tokens" else range(1, end - start + 1)
+    borders = [start, *(start + place for place in ends)]
+    count = len(borders) - 1
+    begins = range(0, count, chunking.size - chunking.overlap)
+    windows = ((borders[begin], borders[min(begin + chunking.size, count)]) for begin in begins)
+    return [span for window in windows for span in _trimmed(text, *window)]
 
 
 def _stretches(text: str, start: int, end: int) -> Iterator[Span]:

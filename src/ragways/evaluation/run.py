@@ -108,14 +108,16 @@ async def evaluate(
     budget: float | None = None,
     data: Mapping[str, Any] | None = None,
     features: bool = True,
+    shared: bool = True,
     progress: ProgressCallback = silent,
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
     A run that exists is continued: recorded answers are not repeated, failures are. `at_once` questions run
     concurrently. A spent budget (USD) raises BudgetExceeded; records stay. `data` says where the questions come from;
-    `features` whether features of each question are stored, by which a router can be fitted. Raises UsageError, before
-    any question, where the folder has another run, or a variant needs a layer that the index lacks.
+    `features` whether features of each question are stored, by which a router can be fitted; `shared` whether a call
+    that two variants have in common is made once. Where it is made for each, all answers have seconds. Raises
+    UsageError, before any question, where the folder has another run, or a variant needs a layer that the index lacks.
     """
     use = replace(use, fallback=False)  # a rule's answer is not the model's: here a failure is one
     if len({variant.name for variant in variants}) < len(variants):
@@ -134,7 +136,8 @@ async def evaluate(
         report(variant)
         if at_once == 1:
             own.forget()
-        with trial(f"{info.id} {repeat}", info.seed + repeat or None):
+        own_calls = "" if shared else f" {variant.name}"
+        with trial(f"{info.id} {repeat}{own_calls}", info.seed + repeat or None):
             record = await _record(own, question, variant, gold, alone=at_once == 1)
         records.append(replace(record, repeat=repeat, seed=info.seed + repeat))
         failed += bool(record.error)

@@ -10,6 +10,7 @@ import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import Protocol, cast
 from urllib.parse import urlsplit
 
@@ -24,6 +25,8 @@ class _Encoder(Protocol):
     def encode(self, text: str) -> list[int]: ...
 
     def decode_lossy(self, tokens: list[int]) -> str: ...
+
+    def decode_token_bytes(self, token: int) -> bytes: ...
 
 
 @cache
@@ -40,6 +43,18 @@ def count_tokens(text: str) -> int:
 def count_each(texts: Sequence[str]) -> list[int]:
     encode = _encoder().encode
     return [len(encode(text)) for text in texts]
+
+
+def token_ends(text: str) -> list[int]:
+    """The place in the text at which each token ends. One that ends within a character ends before it."""
+    encoder, data = _encoder(), text.encode()
+    sizes = [len(encoder.decode_token_bytes(token)) for token in encoder.encode(text)]
+    if len(data) == len(text):
+        return list(accumulate(sizes))
+    # A byte that goes on with a character is 10xxxxxx.
+    begins = [0, *accumulate((byte & 0xC0) != 0x80 for byte in data)]
+    whole = [len(data) == at or (data[at] & 0xC0) != 0x80 for at in accumulate(sizes)]
+    return [begins[at] - (not here) for at, here in zip(accumulate(sizes), whole, strict=True)]
 
 
 def text_of(tokens: Sequence[int]) -> str:

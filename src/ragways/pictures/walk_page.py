@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ragways.core.markdown import html
 from ragways.core.text import counted, printable
 from ragways.core.trace import Span
@@ -19,6 +22,7 @@ from ragways.index.open import Index
 from ragways.layers.layer import Scored
 from ragways.layers.protocols import Graph
 from ragways.pictures.shell import page_file, shell
+from ragways.pictures.window_map import WindowMap, map_section, walk_map
 from ragways.retrieval.ask import Result
 from ragways.retrieval.knowledge_graph import GraphWalk
 from ragways.retrieval.traversals import WindowPath, WindowTexts
@@ -55,11 +59,12 @@ class ShownWindow:
 
 @dataclass(frozen=True, slots=True)
 class PathPicture:
-    """The windows of a traversal in its order, and why it stopped."""
+    """The windows of a traversal in its order, why it stopped, and where it went on the map of windows."""
 
     name: str
     windows: tuple[ShownWindow, ...]
     stopped: str
+    map: WindowMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,26 +91,31 @@ class GraphPicture:
 Picture = PathPicture | GraphPicture
 
 
-def pictures(index: Index, result: Result) -> list[Picture]:
-    """One for each walk in the trace, in its order; a loop has several."""
+def pictures(index: Index, result: Result, question: NDArray[np.floating] | None = None) -> list[Picture]:
+    """One for each walk in the trace, in its order; a loop has several. `question` is the vector of the question, which
+    is a point on the map of windows.
+    """
     found: list[Picture] = []
     for span in result.trace.walk():
         for each in span.attachments:
             if isinstance(each, WindowPath):
-                found.append(_path_picture(index, span.name, each, result))
+                found.append(_path_picture(index, span.name, each, result, question))
             elif isinstance(each, GraphWalk):
                 found.append(_graph_picture(index, span.name, each))
     return found
 
 
-def _path_picture(index: Index, name: str, path: WindowPath, result: Result) -> PathPicture:
+def _path_picture(
+    index: Index, name: str, path: WindowPath, result: Result, question: NDArray[np.floating] | None
+) -> PathPicture:
     windows = index.windows
     texts = WindowTexts(index, windows)
     near = {hit.piece.id: found.score for hit in result.answer.evidence.hits.items for found in hit.found}
-    shown = []
+    shown, rows = [], []
     for visited in path.windows:
         if (row := windows.row_of(visited.window)) is None:
             continue  # the index was rebuilt meanwhile
+        rows.append(row)
         sentences = []
         for sentence in windows.sentences_of(row):
             id = windows.sentence_id(sentence)
@@ -113,7 +123,7 @@ def _path_picture(index: Index, name: str, path: WindowPath, result: Result) -> 
             sentences.append(ShownSentence(text, id in visited.sentences, near.get(id)))
         title = texts.title(row)
         shown.append(ShownWindow(visited.window, title, visited.similarity, visited.why, tuple(sentences)))
-    return PathPicture(name, tuple(shown), path.stopped)
+    return PathPicture(name, tuple(shown), path.stopped, walk_map(index, rows, question) if rows else None)
 
 
 def _graph_picture(index: Index, name: str, walk: GraphWalk) -> GraphPicture:
@@ -197,7 +207,7 @@ def _path_section(path: PathPicture) -> str:
     windows = "".join(_window(number, window, colours) for number, window in enumerate(path.windows, start=1))
     return (
         f"<h3>The walk: {counted(len(path.windows), 'window')}</h3>"
-        f'<div class="frame">{_draw_path(path)}</div>'
+        f'<div class="frame">{_draw_path(path)}</div>{map_section(path.map) if path.map is not None else ""}'
         f'<ol>{windows}</ol><p class="soft">It stopped: {escaped(path.stopped)}.</p>'
     )
 

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from ragways.core.text import counted
 from ragways.evaluation.duel.entries import DuelRules
 from ragways.evaluation.question import Question
-from ragways.reproduce.experiment import Difference, Experiment, LocatedData
+from ragways.reproduce.experiment import Difference, Experiment, LocatedData, published
 from ragways.settings import ChunkingSettings, Settings
+
+TRIALS, SAMPLES = 25, 2
+"""Whole comparisons, and replies to each prompt, of the source's duels (M and N)."""
+_OF_A_MODEL = frozenset({"graph.gleaning", "graph.passage_tokens", "communities.text", "communities.tokens"})
+"""Settings that matter only where a model makes the graph."""
+
+
+def _sections(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
+    return {"graph": experiment.graph, "communities": experiment.communities, "answer": experiment.answer}
 
 
 def recreated(settings: Settings, experiment: Experiment, index: Path) -> Settings:
     """The settings with those of the source, where the user has not set another value; without a model, the graph is
-    made by rules.
+    made by rules, from the structure of documents too.
     """
-    graph = {name: value for name, value in experiment.graph.items() if name not in settings.graph.model_fields_set}
-    answer = {name: value for name, value in experiment.answer.items() if name not in settings.answer.model_fields_set}
-    if not settings.model.name:
-        graph.pop("method", None)
-    return settings.model_copy(
-        update={
-            "index": index,
-            "chunking": ChunkingSettings(preset=experiment.chunking),
-            "graph": settings.graph.model_copy(update=graph),
-            "answer": settings.answer.model_copy(update=answer),
-            # No source holds copies back.
-            "guard": settings.guard.model_copy(
-                update={} if "copies" in settings.guard.model_fields_set else {"copies": 0}
-            ),
-        }
-    )
+    update: dict[str, Any] = {"index": index, "chunking": ChunkingSettings(preset=experiment.chunking)}
+    # No source holds copies back.
+    for name, values in {**_sections(experiment), "guard": {"copies": 0}}.items():
+        section = getattr(settings, name)
+        mine = set(section.model_fields_set)
+        if name == "graph" and not settings.model.name:
+            mine |= {"method", "structure"}
+        update[name] = section.model_copy(update={key: value for key, value in values.items() if key not in mine})
+    return settings.model_copy(update=update)
 
 
 def differences(
@@ -46,20 +50,25 @@ def differences(
     """Differences by the settings and questions of the run, then those that the experiment declares."""
     yield from _models(settings, experiment)
     yield Difference("questions", _asked_here(questions, limit), experiment.questions)
-    for name, there in experiment.graph.items():
-        here = getattr(settings.graph, name)
-        if here != there and not (name == "gleaning" and settings.graph.method != "model"):
-            yield Difference(f"graph.{name}", str(here), str(there))
-    for name, there in experiment.answer.items():
-        here = getattr(settings.answer, name)
-        if here != there:
-            yield Difference(f"answer.{name}", str(here), str(there))
+    for section, values in _sections(experiment).items():
+        for name, there in values.items():
+            here, about = getattr(getattr(settings, section), name), f"{section}.{name}"
+            if here != there and not (about in _OF_A_MODEL and settings.graph.method != "model"):
+                yield Difference(about, str(here), str(there))
     if settings.guard.copies:
         yield Difference("guard.copies", str(settings.guard.copies), "none")
     if repeats != experiment.repeats:
         yield Difference("runs", str(repeats), str(experiment.repeats))
-    if experiment.duel_rates is not None and (rules.trials, rules.samples) != (25, 2):
-        yield Difference("duels", f"{rules.trials} trials of {rules.samples} replies", "25 trials of 2")
+    if experiment.generated:
+        checked = "drawn by rules and checked by the text" if not settings.model.name else "as the model wrote them"
+        yield Difference("questions' origin", f"written on the index here, {checked}", "as the model wrote them")
+    if experiment.duel_rates is not None and (rules.trials, rules.samples) != (TRIALS, SAMPLES):
+        here = f"{counted(rules.trials, 'trial')} of {rules.samples} replies (--trials {TRIALS} makes as many as there)"
+        yield Difference("duels", here, f"{TRIALS} trials of {SAMPLES}")
+    at_once = settings.model.concurrency if settings.model.name else 1
+    if at_once > 1:
+        there = "one after the other" if "seconds" in published(experiment.name, located.data.name) else "not reported"
+        yield Difference("seconds", f"of answers of which {at_once} are made at once", there)
     yield from (*located.data.differs, *experiment.differs)
 
 
@@ -70,6 +79,9 @@ def _models(settings: Settings, experiment: Experiment) -> Iterator[Difference]:
         yield Difference("answers", by_rule, f"by {experiment.model}")
     elif model != experiment.model:
         yield Difference("model", model, experiment.model)
+    if model and settings.model.reasoning_effort != experiment.reasoning:
+        here = settings.model.reasoning_effort or "the endpoint's own"
+        yield Difference("model.reasoning_effort", here, experiment.reasoning or "not stated")
     if judge and judge != experiment.judge:
         yield Difference("judge", judge, experiment.judge)
     embedder = settings.embedder.name or {"minilm": "all-MiniLM-L6-v2"}.get(

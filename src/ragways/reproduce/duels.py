@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 
 from ragways.core.errors import ModelRefused, UnusableReply
@@ -32,6 +31,18 @@ class LevelDuel:
     a: str
     b: str
     figures: DuelFigures
+
+
+def only(entries: DuelEntries, pairs: Iterable[tuple[str, str]]) -> DuelEntries:
+    """The same answers, of which these pairs alone meet."""
+    wanted = {frozenset(pair) for pair in pairs}
+    names = [names for names in entries.pairs if frozenset(names) in wanted]
+    return replace(
+        entries,
+        pairs={one: entries.pairs[one] for one in names},
+        left_out={one: entries.left_out[one] for one in names},
+        one_sided={one: entries.one_sided[one] for one in names},
+    )
 
 
 def duels_by_level(entries: DuelEntries, folder: Path, judge: DuelJudge, rules: DuelRules) -> Iterator[LevelDuel]:
@@ -87,15 +98,15 @@ class ForcedDuel:
 async def ask_forced(
     client: ModelClient,
     records: Sequence[Record],
-    names: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
     folder: Path,
     *,
     at_once: int,
     progress: ProgressCallback,
 ) -> tuple[ForcedDuel, ...]:
-    """Have the judge compare each pair once a question, unless that is stored; the first of `names` stands first."""
+    """Have the judge compare each pair once a question, unless that is stored; the first of a pair stands first."""
     judge = client.model.name if client.model is not None else ""
-    log, wanted = Log(folder / FILE, ForcedVerdict), dict(_verdicts(records, names, judge))
+    log, wanted = Log(folder / FILE, ForcedVerdict), dict(_verdicts(records, pairs, judge))
     known = {one.key: one for one in log} if log.exists() else {}
     missing = [(verdict, shown) for key, (verdict, shown) in wanted.items() if key not in known]
     done = 0
@@ -113,14 +124,14 @@ async def ask_forced(
         progress(Progress("the old procedure", done, len(missing)))
 
     await in_turn((one(*each) for each in missing), at_once)
-    return tuple(_forced(a, b, [known[key] for key in wanted if key[1:3] == (a, b)]) for a, b in combinations(names, 2))
+    return tuple(_forced(a, b, [known[key] for key in wanted if key[1:3] == (a, b)]) for a, b in pairs)
 
 
 def _verdicts(
-    records: Iterable[Record], names: Sequence[str], judge: str
+    records: Iterable[Record], pairs: Iterable[tuple[str, str]], judge: str
 ) -> Iterator[tuple[tuple[str, ...], tuple[ForcedVerdict, DuelInput]]]:
     every = list(records)
-    for a, b in combinations(names, 2):
+    for a, b in pairs:
         for pair in pairs_of(every, a, b, trials=1)[0]:
             shown = DuelInput(pair.a.text, *pair.answers)
             verdict = ForcedVerdict(
@@ -141,4 +152,4 @@ def published_rate(rates: Mapping[tuple[str, str], float], a: str, b: str) -> fl
     """The source's relative win rate of a over b, whichever it names first."""
     if (a, b) in rates:
         return rates[a, b]
-    return -rates[b, a] if (b, a) in rates else None
+    return 0.0 - rates[b, a] if (b, a) in rates else None

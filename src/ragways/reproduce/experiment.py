@@ -1,14 +1,18 @@
 """A source's experiment as a declaration: what it ran, on what, with which settings, and what it reported.
 
-A column says how a figure is read off a run; the published one stands beside ours. What is not as it was there is a
-`Difference`, which is printed with the figures.
+A column says how a figure is read off a run; the published one (`published.toml`) stands beside ours. What is not as it
+was there is a `Difference`, which is printed with the figures.
 """
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,41 +37,45 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """A figure of the source; `minimum` and `maximum` over its runs, None where it tells of one."""
+    """A figure of the source; `minimum` and `maximum` over its runs or samples, None where it gives one alone."""
 
-    value: float
+    value: float | None
     minimum: float | None = None
     maximum: float | None = None
 
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """A column of a source's table. `judge` must have judged; `published` is by the source's name of a variant,
-    missing where the source says nothing.
+    """A column of a source's table: how ours is read off a run, and the published figures by the source's name of a
+    variant (`Experiment.columns_on` fills them in). `judge` must have judged; `metric` is one beside the usual ones
+    that the run must be scored by.
     """
 
     label: str
     read: Reading
-    published: Mapping[str, PublishedFigure] = field(default_factory=dict)
     digits: int = 1
     judge: str = ""
     metric: Metric | None = None
-    """One beside the usual ones that the run must be scored by."""
+    published: Mapping[str, PublishedFigure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class PublishedVariant:
-    """A paradigm with the source's settings, and what the source calls it."""
+    """A paradigm with the source's settings, and what the source calls it. `twin_of`: the published name of the variant
+    that this one is a second instance of; in pairs it is compared with that one alone.
+    """
 
     paradigm: str
     published: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     needs_model: bool = False
+    twin_of: str = ""
 
     @property
     def label(self) -> str:
-        """Its name in the run's records."""
-        return f"{self.paradigm} ({self.published})"
+        """Its name in the run's records: the paradigm as every command and router writes it, `naive[k=20]`."""
+        own = ";".join(f"{name}={value}" for name, value in self.settings.items())
+        return f"{self.paradigm}{f'[{own}]' if own else ''}"
 
 
 @dataclass(frozen=True)
@@ -77,32 +85,37 @@ class ExperimentData:
     No `questions` means that they are generated; no `corpus`, that the questions hold it or lie beside it. `folder`:
     what the folder must be called, where the files' names do not tell. `corpus_anywhere`: the corpus need not lie in
     the folder of the questions, because its name is its own. `given_alone`: only in the very folder that was given.
-    `marks` looks at the questions; `types` gives their types the source's names.
+    `marks` looks at the questions; `types` gives their types the source's names, and leaves out the questions whose
+    type it names "". `settings` are the source's on this data, by paradigm. `judged`: whether a model judges answers.
     """
 
     name: str
     format: str
     questions: tuple[str, ...] = ()
     corpus: tuple[str, ...] = ()
-    columns: tuple[PublishedColumn, ...] = ()
     folder: tuple[str, ...] = ()
     corpus_anywhere: bool = False
     given_alone: bool = False
     marks: Callable[[Sequence[Question]], bool] = bool
     types: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    judged: bool = True
+    columns: tuple[PublishedColumn, ...] = ()
     differs: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Experiment:
     """What a source ran.
 
-    `graph` are the source's settings of the graph layer, where it has one; `answer` those of answering, as far as it
-    tells them (by default, each paradigm has a prompt of its own). The questions are those of the data, sampled
-    `per_type`, or `generated` over the corpus, so many of each kind. `types` are those of the questions that the source
-    tells paradigms apart by, each a column of every data set. `notes` is what the source reports besides;
-    `duel_rates` are its relative win rates by two names. `differs` is what is never as it was there: what depends on
-    the settings and the data is found out when it runs.
+    `graph`, `communities` and `answer` are the source's settings of these sections, as far as it gives them (by
+    default, each paradigm has a prompt of its own). The questions are those of the data, sampled `per_type`, or
+    `generated` over the corpus, so many of each kind. `types` are those of the questions that the source tells
+    paradigms apart by, each a column of every data set. `notes` is what the source reports besides; `duel_rates` are
+    its relative win rates by two names. `differs` is what is never as it was there: what depends on the settings and
+    the data is found out when it runs. `crag_twice`: coarse and fine CRAG come from a match of claims each, and are
+    shown against each other.
     """
 
     name: str
@@ -118,28 +131,68 @@ class Experiment:
     notes: tuple[str, ...] = ()
     chunking: Literal["section", "thesis", "router-bench", "agentic"] = "section"
     graph: Mapping[str, Any] = field(default_factory=dict)
+    communities: Mapping[str, Any] = field(default_factory=dict)
     answer: Mapping[str, Any] = field(default_factory=lambda: {"prompts": "native"})
+    reasoning: str = ""
     per_type: int | None = None
     evidence_only: bool = False
     repeats: int = 1
     generated: Mapping[str, int] = field(default_factory=dict)
     duel_rates: Mapping[tuple[str, str], float] | None = None
     types: tuple[str, ...] = ()
+    crag_twice: bool = False
+
+    def variants_on(self, data: ExperimentData) -> tuple[PublishedVariant, ...]:
+        """The variants with the source's settings on this data."""
+        return tuple(
+            replace(one, settings={**one.settings, **data.settings.get(one.paradigm, {})}) for one in self.variants
+        )
 
     def columns_on(self, data: ExperimentData) -> tuple[PublishedColumn, ...]:
-        return (*data.columns, *self.columns)
+        """The columns of this data set, with the published figures."""
+        columns = (column for column in (*self.columns, *data.columns) if data.judged or not column.judge)
+        return tuple(
+            replace(column, published=published(self.name, data.name).get(column.label, {})) for column in columns
+        )
 
 
-def published(names: Sequence[str], *values: float | tuple[float, float, float] | None) -> dict[str, PublishedFigure]:
-    """A column of a source's table, in the order of its variants; three values are median, least and most of its runs,
-    None is where it says nothing.
-    """
-    figures = zip(names, values, strict=True)
-    return {
-        name: PublishedFigure(*value) if isinstance(value, tuple) else PublishedFigure(value)
-        for name, value in figures
-        if value is not None
-    }
+# What was published
+
+
+@cache
+def _tables() -> Mapping[str, Mapping[str, Any]]:
+    """`published.toml`."""
+    return tomllib.loads((resources.files("ragways.reproduce") / "published.toml").read_text(encoding="utf-8"))
+
+
+def published_table(*names: str) -> Mapping[str, Any]:
+    """A table of a source beside its figures of variants; empty where it has none of this name."""
+    found: Mapping[str, Any] = _tables()
+    for name in names:
+        found = found.get(name, {})
+    return found
+
+
+@cache
+def published(experiment: str, data: str) -> Mapping[str, Mapping[str, PublishedFigure]]:
+    """The source's figures on a data set, by column and then by its name of a variant."""
+    table = _tables().get(experiment, {})
+    if not table:
+        return {}
+    own = {**table, **table.get(data, {})}
+    columns = {label: row for label, row in own.items() if isinstance(row, list) and label != "systems"}
+    for label, row in own.get("millions", {}).items():
+        columns[label] = [1e6 * total / own["questions"] for total in row]
+    return {label: _row(table["systems"], row) for label, row in columns.items()}
+
+
+def _row(systems: Sequence[str], row: Sequence[float | list[float]]) -> dict[str, PublishedFigure]:
+    figures = {}
+    for system, given in zip(systems, row, strict=True):
+        value, *ends = (None if math.isnan(one) else one for one in (given if isinstance(given, list) else [given]))
+        if value is not None or ends:
+            figures[system] = PublishedFigure(value, *ends)
+    return figures
 
 
 # Which data there is
@@ -194,8 +247,10 @@ def _candidates(data: ExperimentData, places: Sequence[Path], passed_over: list[
         for file in _files(place, data.questions):
             try:
                 questions = load_questions(data.format, file)
-            except UsageError:
-                passed_over.append(f"{file} is not laid out as {data.format}")
+            except UsageError as error:
+                # What is missing is said of a file whose folder has the benchmark's own name: it is meant to be that.
+                why = f"{error.message}; {error.cure}" if data.folder else f"{file} is not laid out as {data.format}"
+                passed_over.append(why)
                 continue
             if data.marks(questions):
                 yield LocatedData(data, file, corpus, tuple(questions))

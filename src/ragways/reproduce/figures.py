@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import comb
 from statistics import fmean, median
 from typing import Literal
 
 from ragways.core.table import Table
+from ragways.evaluation.metric import SIGNED
 from ragways.evaluation.record import Record
+from ragways.evaluation.resources.sampler import ResourceSample
+from ragways.evaluation.resources.usage import LayerCosts, split
 from ragways.evaluation.statistics.inference import interval
+from ragways.store.cache import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +38,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class VariantRun:
-    """What a variant did: its name in the run, the tables of the run, and its records that did not fail."""
+    """What a variant did: its name in the run, the tables of the run, its scored records that did not fail, samples of
+    the machine's load, and what each layer of the index cost.
+    """
 
     name: str
     tables: Mapping[str, Table]
     records: Sequence[Record]
+    samples: Sequence[ResourceSample] = ()
+    built: LayerCosts = field(default_factory=dict)
 
     def cost(self, column: str) -> float | None:
         """A cost of the variant; None where it is not known."""
@@ -64,10 +74,11 @@ class MetricReading:
             return Figure(n=n or 0)
         scale = n if self.summed else self.scale
         several = middle is not None
+        bottom, top = (-1.0, 1.0) if self.metric in SIGNED else (min(0.0, mean), 1.0)
         return Figure(
             value=scale * (middle if several else mean),
-            low=None if low is None else scale * low,
-            high=None if high is None else scale * high,
+            low=None if low is None else scale * max(bottom, low),
+            high=None if high is None else scale * min(top, high),
             n=n,
             minimum=scale * least if several else None,
             maximum=scale * most if several else None,
@@ -76,10 +87,13 @@ class MetricReading:
 
 @dataclass(frozen=True)
 class RecordReading:
-    """The mean or the median over the questions of something that each record tells, or does not."""
+    """The mean, the median or the sum over the questions of something that each record has, or has not. It is never
+    below 0, and where it is a `share` never above 1.
+    """
 
     of: Callable[[Record], float | None]
-    by: Literal["mean", "median"] = "mean"
+    by: Literal["mean", "median", "sum"] = "mean"
+    share: bool = False
 
     def __call__(self, run: VariantRun) -> Figure:
         by_question: dict[str, list[float]] = defaultdict(list)
@@ -90,18 +104,18 @@ class RecordReading:
                 by_repeat[record.repeat].append(value)
         if not by_question:
             return Figure(n=0)
-        middle = fmean if self.by == "mean" else median
+        middle = median if self.by == "median" else fmean
         values = [fmean(some) for some in by_question.values()]
         runs = [middle(some) for some in by_repeat.values()]
-        low, high = interval(values) if self.by == "mean" else median_interval(values)
-        several = len(runs) > 1
+        low, high = median_interval(values) if self.by == "median" else interval(values, share=self.share)
+        several, scale = len(runs) > 1, len(values) if self.by == "sum" else 1
         return Figure(
-            value=median(runs) if several else middle(values),
-            low=low,
-            high=high,
+            value=scale * (median(runs) if several else middle(values)),
+            low=None if low is None else scale * max(0.0, low),
+            high=None if high is None else scale * high,
             n=len(values),
-            minimum=min(runs) if several else None,
-            maximum=max(runs) if several else None,
+            minimum=scale * min(runs) if several else None,
+            maximum=scale * max(runs) if several else None,
         )
 
 
@@ -131,31 +145,102 @@ def total(metric: str) -> MetricReading:
     return MetricReading(metric, summed=True)
 
 
+def share(metric: str, values: Collection[float]) -> RecordReading:
+    """The share of the answers with one of these values of a metric, among those that have a value."""
+    return RecordReading(
+        lambda record: None if (value := record.value(metric)) is None else float(value in values), share=True
+    )
+
+
+def passed(*metrics: str, least: float = 0.5) -> RecordReading:
+    """How many questions have at least this value of every one of the metrics, as a test case of deepeval passes."""
+
+    def of(record: Record) -> float | None:
+        values = [record.value(metric) for metric in metrics]
+        known = [value for value in values if value is not None]
+        return float(min(known) >= least) if len(known) == len(metrics) else None
+
+    return RecordReading(of, by="sum", share=True)
+
+
+def used(field: str, by: Literal["mean", "median"] = "mean") -> RecordReading:
+    """What an answer used (`input`, `output`, `reasoning`, `usd`), where a model was called."""
+    return RecordReading(lambda record: getattr(record.usage, field) if record.usage.calls else None, by)
+
+
 def _tokens(record: Record) -> float | None:
     return record.usage.all_tokens if record.usage.calls else None
+
+
+def _generation(record: Record) -> float | None:
+    parts = split(record.steps, record.usage) if record.usage.calls else None
+    return parts[1].all_tokens if parts else None
+
+
+def _retrieval(record: Record) -> float | None:
+    parts = split(record.steps, record.usage) if record.usage.calls else None
+    return parts[0].all_tokens if parts else None
 
 
 tokens = RecordReading(_tokens)
 """Tokens a question, in and out; nothing where no model was called."""
 median_tokens = RecordReading(_tokens, by="median")
-usd = RecordReading(lambda record: record.usage.usd if record.usage.calls else None)
+generation_tokens = RecordReading(_generation)
+"""Tokens of the call that made the answer."""
+context_tokens = RecordReading(lambda record: record.usage.evidence)
+"""Tokens of the evidence that was shown."""
+pieces = RecordReading(lambda record: float(len(record.evidence)))
+"""Pieces of evidence that were shown."""
 seconds = RecordReading(lambda record: None if record.replies_known else record.seconds)
 """Of answers without cached replies."""
 
 
-def construction_tokens(run: VariantRun) -> Figure:
-    """Tokens that building the layers it needs has cost; nothing where no model built them."""
-    return Figure(run.cost("index_tokens") if run.cost("index_calls") else None)
+def construction(part: Literal["input", "output", "tokens", "usd"]) -> Reading:
+    """What building the layers of a variant has cost; nothing where no model built them."""
+
+    def read(run: VariantRun) -> Figure:
+        if not run.cost("index_calls"):
+            return Figure()
+        layers = str(run.tables["costs"].cell("index_layers", paradigm=run.name)).split(", ")
+        spent = sum((run.built.get(layer, Spent()) for layer in layers), Spent())
+        return Figure(run.cost("index_tokens") if part == "tokens" else getattr(spent, part))
+
+    return read
 
 
-def construction_usd(run: VariantRun) -> Figure:
-    return Figure(run.cost("index_usd") if run.cost("index_calls") else None)
-
-
-def tokens_with_construction(run: VariantRun) -> Figure:
+def with_construction(reading: Reading) -> Reading:
     """Tokens a question, with its share of what building the layers has cost."""
-    found, each = tokens(run), run.cost("index_tokens_each")
-    if not each or found.value is None:
-        return found
-    low, high = (None if end is None else end + each for end in (found.low, found.high))
-    return replace(found, value=found.value + each, low=low, high=high)
+
+    def read(run: VariantRun) -> Figure:
+        found, each = reading(run), run.cost("index_tokens_each")
+        if not each or found.value is None:
+            return found
+        low, high = (None if end is None else end + each for end in (found.low, found.high))
+        return replace(found, value=found.value + each, low=low, high=high)
+
+    return read
+
+
+tokens_with_construction = with_construction(tokens)
+retrieval_with_construction = with_construction(RecordReading(_retrieval))
+
+
+def cpu_percent(run: VariantRun) -> Figure:
+    """The share of the machine's processors that this process and its children used, sample by sample."""
+    cores = os.cpu_count() or 1
+    pairs = [(one, two) for one, two in pairwise(run.samples) if two.label == run.name and two.at > one.at]
+    shares = [(two.cpu - one.cpu) / (two.at - one.at) / cores for one, two in pairs if two.cpu >= one.cpu]
+    return _spread([100 * min(1.0, value) for value in shares])
+
+
+def memory_percent(run: VariantRun) -> Figure:
+    """The share of the machine's memory that this process and its children had, sample by sample."""
+    try:
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return Figure()
+    return _spread([100 * sample.memory / whole for sample in run.samples if sample.label == run.name])
+
+
+def _spread(values: Sequence[float]) -> Figure:
+    return Figure(fmean(values), minimum=min(values), maximum=max(values)) if values else Figure()

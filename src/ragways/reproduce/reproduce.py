@@ -5,41 +5,33 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from ragways.assemble import client_of, judge_client_of, judge_resources_of, opened, recipe_of
+from ragways.assemble import client_of, judge_client_of, judge_resources_of, opened
 from ragways.core.errors import UsageError
 from ragways.core.runtime import ProgressCallback, silent
-from ragways.evaluation.datasets import DATASETS, load_questions, write_corpus
-from ragways.evaluation.duel.entries import DuelRules, duel_entries
+from ragways.core.table import Table
+from ragways.evaluation.datasets import load_questions
+from ragways.evaluation.duel.entries import duel_entries
 from ragways.evaluation.duel.replies import duel_judge
 from ragways.evaluation.duel.result import DuelResult, duel_result
 from ragways.evaluation.duel.trials import Trials
 from ragways.evaluation.judges import find_judge
-from ragways.evaluation.judging import judge_run
+from ragways.evaluation.judging import Judgements, judge_run
 from ragways.evaluation.question import Question, without_gold
 from ragways.evaluation.questions.generate import generate, write
 from ragways.evaluation.record import Record, Run, locked
+from ragways.evaluation.resources.sampler import samples_of
 from ragways.evaluation.run import Variant, evaluate
-from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
-from ragways.evaluation.score import score
+from ragways.evaluation.score import score_records, scored
 from ragways.index.build import build_own
-from ragways.layers.table import check_layers
 from ragways.reproduce.by_type import TypeRow, type_rows
-from ragways.reproduce.differences import differences, recreated
-from ragways.reproduce.duels import ForcedDuel, LevelDuel, ask_forced, duels_by_level, published_rate
-from ragways.reproduce.experiment import (
-    Difference,
-    Experiment,
-    LocatedData,
-    PublishedColumn,
-    PublishedFigure,
-    PublishedVariant,
-)
+from ragways.reproduce.differences import differences
+from ragways.reproduce.duels import ForcedDuel, LevelDuel, ask_forced, duels_by_level, only, published_rate
+from ragways.reproduce.experiment import Difference, PublishedFigure
 from ragways.reproduce.figures import Figure, VariantRun
-from ragways.retrieval.ask import PARADIGMS
-from ragways.settings import Settings
+from ragways.reproduce.prepare import Prepared
+from ragways.reproduce.tables import SECOND_MATCH, beside, heat_map, unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +76,7 @@ class ReproducedDuel:
 class Reproduction:
     """Our figures beside the published ones, and what must be known to read them: which `files` they come from, in what
     they differ, what the source says besides (`notes`), and what was not run. `by_type`: where the source has such a
-    table.
+    table; `tables`: what else it has tables of. `names`: published, by the variants' names in the run.
     """
 
     experiment: str
@@ -96,119 +88,91 @@ class Reproduction:
     columns: tuple[ReproducedColumn, ...]
     rows: tuple[ReproducedRow, ...]
     by_type: tuple[TypeRow, ...]
+    tables: tuple[Table, ...]
     differs: tuple[Difference, ...]
     notes: tuple[str, ...]
     run: str
     questions: int
     not_run: tuple[str, ...]
+    names: Mapping[str, str]
     duels: tuple[ReproducedDuel, ...]
     duel_result: DuelResult | None
     warnings: tuple[str, ...]
 
 
-async def reproduce(
-    settings: Settings,
-    experiment: Experiment,
-    located: LocatedData,
-    out: Path,
-    *,
-    limit: int | None = None,
-    seed: int = 0,
-    progress: ProgressCallback = silent,
-) -> Reproduction:
-    """Run an experiment on a data set with the source's settings; without a model, what can be run without one.
+async def reproduce(ready: Prepared, progress: ProgressCallback = silent) -> Reproduction:
+    """Run an experiment with the source's settings; without a model, what can be run without one.
 
-    The run, its index and its questions are stored in a folder of `out`; run again, nothing is answered twice.
-    `limit`: only so many questions; `seed`: of the sample.
+    The run, its index and its questions are stored in its folder; run again, nothing is answered twice.
     """
-    folder = out / f"{experiment.name}-{located.data.name.lower().replace(' ', '-')}"
-    skipped = [variant for variant in experiment.variants if variant.needs_model and not settings.model.name]
-    variants = [variant for variant in experiment.variants if variant not in skipped]
-    questions, corpus, absent = _prepared(experiment, located, folder, limit, seed)
-    chosen = recreated(settings, experiment, folder / "index")
-    needs = {need for variant in variants for need in PARADIGMS.find(variant.paradigm).needs}
-    recipe = recipe_of(chosen, check_layers(sorted({"vectors", *needs})))
-    await build_own(chosen.index, [corpus], recipe, progress=progress)
+    experiment, chosen, folder = ready.experiment, ready.settings, ready.folder
+    await build_own(chosen.index, [ready.corpus], ready.recipe, progress=progress)
     if experiment.generated:
-        questions = await _generated(chosen, experiment.generated, folder / "questions.jsonl", limit, seed, progress)
-    columns, rules = experiment.columns_on(located.data), DuelRules()
-    repeats = experiment.repeats if chosen.model.name else 1  # by rule, each would be like the first
+        ready = replace(ready, questions=tuple(await _generated(ready, progress)))
     async with opened(chosen) as use:
-        at_once = chosen.model.concurrency if use.model.model is not None else 1
-        asked = [Variant(variant.label, variant.paradigm, variant.settings) for variant in variants]
         run = await evaluate(
-            use, questions, asked, folder, repeats=repeats, seed=seed, at_once=at_once, progress=progress
+            use,
+            ready.questions,
+            [Variant(variant.label, variant.paradigm, variant.settings) for variant in ready.variants],
+            folder,
+            repeats=ready.repeats,
+            seed=ready.seed,
+            at_once=chosen.model.concurrency if use.model.model is not None else 1,
+            shared=False,  # each paradigm's own calls, so that its seconds are known
+            progress=progress,
         )
-    unjudged = await _judge(chosen, run, [column.judge for column in columns if column.judge], progress)
-    runs = _runs(experiment, columns, run)
-    duels, result, undone = await _duel(chosen, experiment, variants, run, rules, progress)
+        own_tables = list(beside(experiment, ready.located.data, ready.questions, use.index))
+    unjudged = await _judge(ready, run, progress)
+    runs, judged_tables = _scored(ready, run)
+    duels, result, undone = await _duel(ready, run, progress)
     return Reproduction(
         experiment=experiment.name,
         title=experiment.title,
-        data=located.data.name,
-        files=located.files,
+        data=ready.located.data.name,
+        files=ready.located.files,
         published_with=experiment.model,
-        runs=repeats,
-        columns=tuple(ReproducedColumn(column.label, column.digits) for column in columns),
-        rows=_rows(experiment, columns, runs),
-        by_type=type_rows(experiment, located.data, runs),
-        differs=tuple(differences(chosen, experiment, located, questions, limit, repeats, rules)),
-        notes=experiment.notes,
+        runs=ready.repeats,
+        columns=tuple(ReproducedColumn(column.label, column.digits) for column in ready.columns),
+        rows=_rows(ready, runs),
+        by_type=type_rows(experiment, ready.located.data, runs),
+        tables=(*own_tables, *judged_tables),
+        differs=tuple(
+            differences(chosen, experiment, ready.located, ready.questions, ready.limit, ready.repeats, ready.rules)
+        ),
+        notes=(*experiment.notes, *ready.located.data.notes),
         run=str(folder),
-        questions=len(questions),
-        not_run=(*(f"{variant.published}: needs a model" for variant in skipped), *unjudged, *undone),
+        questions=len(ready.questions),
+        not_run=(*(f"{one.published}: needs a model" for one in ready.skipped if not one.twin_of), *unjudged, *undone),
+        names=ready.names,
         duels=duels,
         duel_result=result,
-        warnings=tuple(_warnings(experiment, located, questions, absent)),
+        warnings=tuple(_warnings(ready)),
     )
 
 
-def _prepared(
-    experiment: Experiment, located: LocatedData, folder: Path, limit: int | None, seed: int
-) -> tuple[list[Question], Path, int]:
-    """The questions, sampled as the source did, and the corpus, cut down to their evidence if the source did that; then
-    how much of the evidence no document holds, too.
+async def _generated(ready: Prepared, progress: ProgressCallback) -> list[Question]:
+    """Questions generated over the index: once, for a model would not say the same again. What a model wrote is taken
+    as it is, as in the source.
     """
-    absent = 0
-    questions: list[Question] = []
-    if located.questions and not experiment.generated:
-        types = located.data.types
-        questions = [replace(one, type=types.get(one.type, one.type)) for one in located.questions]
-        if experiment.per_type is not None:
-            questions = list(sample(questions, per_type=experiment.per_type, seed=seed).questions)
-        elif limit is not None:
-            questions = list(sample(questions, count=limit, seed=seed).questions)
-        questions = questions[:limit]
-    corpus = located.corpus_file
-    if corpus is None:
-        assert located.questions_file is not None  # noqa: S101 - a data set without a corpus holds it in its questions
-        corpus = write_corpus(DATASETS.find(located.data.format), located.questions_file, folder / "corpus")
-    if experiment.evidence_only:
-        kept = kept_documents(questions, documents(corpus), seed=seed)
-        corpus = write_documents(documents(corpus), kept.keys, folder / "corpus" / "documents.jsonl")
-        absent = len(kept.missing)
-    return questions, corpus, absent
-
-
-async def _generated(
-    settings: Settings, counts: Mapping[str, int], file: Path, limit: int | None, seed: int, progress: ProgressCallback
-) -> list[Question]:
-    """Questions generated over the index: once, for a model would not say the same again."""
+    file, kinds = ready.questions_file, ready.kinds
     if file.is_file():
-        return load_questions("plain", file)[:limit]
-    share = -(-limit // len(counts)) if limit else None
-    count = max(count if share is None else min(count, share) for count in counts.values())
-    async with opened(settings) as use:
-        made = await generate(use, kinds=list(counts), count=count, seed=seed, progress=progress)
+        return load_questions("plain", file)[: ready.limit]
+    async with opened(ready.settings) as use:
+        made = await generate(
+            use, kinds=kinds, count=max(kinds.values()), seed=ready.seed, verified=False, progress=progress
+        )
     if not made.questions:
         raise UsageError("no question could be made from this corpus", "set a model, or take a larger corpus")
     write(made, file)
-    return list(made.questions)[:limit]
+    return list(made.questions)[: ready.limit]
 
 
-async def _judge(settings: Settings, run: Run, names: Sequence[str], progress: ProgressCallback) -> list[str]:
+async def _judge(ready: Prepared, run: Run, progress: ProgressCallback) -> list[str]:
     """Run the judges that the columns need; reports in words which could not run."""
-    judges = {judge.name: judge for judge in map(find_judge, dict.fromkeys(names))}
+    settings = ready.settings
+    judges = {judge.name: judge for column in ready.columns if column.judge for judge in [find_judge(column.judge)]}
+    if ready.experiment.crag_twice and "crag" in judges:
+        judges[SECOND_MATCH.name] = SECOND_MATCH
     async with judge_resources_of(settings, run.folder) as resources:
         able = [judge for judge in judges.values() if judge.by == "embedder" or resources.model.model is not None]
         at_once = settings.judge.concurrency if resources.model.model is not None else 1
@@ -217,33 +181,54 @@ async def _judge(settings: Settings, run: Run, names: Sequence[str], progress: P
     return [f"{judge.name}: needs a judge, set model or judge" for judge in judges.values() if judge not in able]
 
 
+def _scored(ready: Prepared, run: Run) -> tuple[dict[str, VariantRun], list[Table]]:
+    """What was run, by the source's name, and tables of what judges said. A refusal counts as the source of each metric
+    counts it.
+    """
+    cuts = [column.metric for column in ready.columns if column.metric is not None]
+    every = scored(run, *cuts, refusals="source")
+    built, samples = run.info.construction, list(samples_of(run.folder))
+    tables = score_records(every, built=built, samples=samples)
+    records: dict[str, list[Record]] = defaultdict(list)
+    for record in every:
+        if not record.error:
+            records[record.paradigm].append(record)
+    runs = {
+        variant.published: VariantRun(variant.label, tables, records[variant.label], samples, built)
+        for variant in ready.variants
+        if variant.label in tables["paradigms"].column("paradigm")
+    }
+    able = bool(ready.settings.judge.name or ready.settings.model.name)
+    judged = {metric.name: metric for column in ready.columns if column.judge and able
+              for metric in find_judge(column.judge).metrics}  # fmt: skip
+    found = [unscored(every, list(judged.values()), ready.names)]
+    if ready.experiment.crag_twice and "crag-fine" in judged:
+        fine = {key: judgement.value for key, judgement in Judgements(run.folder).latest().items()}
+        found.append(heat_map(every, fine, ready.names))
+    return runs, [table for table in found if table is not None]
+
+
 async def _duel(
-    settings: Settings,
-    experiment: Experiment,
-    variants: Sequence[PublishedVariant],
-    run: Run,
-    rules: DuelRules,
-    progress: ProgressCallback,
+    ready: Prepared, run: Run, progress: ProgressCallback
 ) -> tuple[tuple[ReproducedDuel, ...], DuelResult | None, list[str]]:
     """The answers in unbiased pairs and in the old way, where the source did that; says in words why if it could not
     be done.
     """
-    if experiment.duel_rates is None:
+    settings, rules, rates = ready.settings, ready.rules, ready.experiment.duel_rates
+    if rates is None:
         return (), None, []
-    if not (settings.judge.name or settings.model.name):
+    if not ready.pairs:
         return (), None, ["the duels: need a judge, set model or judge"]
     records = list(run.records)
-    entries = duel_entries(records, rules, [variant.label for variant in variants])
+    entries = only(duel_entries(records, rules, list(ready.names)), ready.pairs)
     by = duel_judge(settings.judge.name or settings.model.name, rules.mode)
     async with judge_client_of(settings) as judge, client_of(settings) as generator:
         at_once = (settings.judge if settings.judge.name else settings.model).concurrency
         await Trials(judge, generator, run.folder, rules, at_once=at_once, progress=progress).run(entries)
-        names = [variant.label for variant in variants]
-        forced = await ask_forced(judge, records, names, run.folder, at_once=at_once, progress=progress)
+        forced = await ask_forced(judge, records, ready.pairs, run.folder, at_once=at_once, progress=progress)
     result = duel_result(entries, run.folder, by, rules)
     levels = tuple(duels_by_level(entries, run.folder, by, rules))
-    theirs = {variant.label: variant.published for variant in variants}
-    duels = [_reproduced(experiment.duel_rates, theirs, one, result, levels) for one in forced]
+    duels = [_reproduced(rates, ready.names, one, result, levels) for one in forced]
     return tuple(duels), result, []
 
 
@@ -269,27 +254,10 @@ def _reproduced(
     )
 
 
-def _runs(experiment: Experiment, columns: Sequence[PublishedColumn], run: Run) -> dict[str, VariantRun]:
-    """What was run, by the source's name. A refusal counts as the source of each metric counts it."""
-    cuts = [column.metric for column in columns if column.metric is not None]
-    tables = score(run, *cuts, refusals="source")
-    records: dict[str, list[Record]] = defaultdict(list)
-    for record in run.records:
-        if not record.error:
-            records[record.paradigm].append(record)
-    return {
-        variant.published: VariantRun(variant.label, tables, records[variant.label])
-        for variant in experiment.variants
-        if variant.label in tables["paradigms"].column("paradigm")
-    }
-
-
-def _rows(
-    experiment: Experiment, columns: Sequence[PublishedColumn], runs: Mapping[str, VariantRun]
-) -> tuple[ReproducedRow, ...]:
+def _rows(ready: Prepared, runs: Mapping[str, VariantRun]) -> tuple[ReproducedRow, ...]:
     """Variants that were not run stand last."""
     rows = []
-    for variant in sorted(experiment.variants, key=lambda one: one.published not in runs):
+    for variant in (*ready.variants, *ready.skipped):
         did = runs.get(variant.published)
         rows.append(
             ReproducedRow(
@@ -298,20 +266,19 @@ def _rows(
                 settings=variant.settings,
                 answered=len(did.records) if did is not None else 0,
                 failed=int(did.cost("failed") or 0) if did is not None else 0,
-                ours=tuple(column.read(did) if did is not None else Figure() for column in columns),
-                published=tuple(column.published.get(variant.published) for column in columns),
+                ours=tuple(column.read(did) if did is not None else Figure() for column in ready.columns),
+                published=tuple(column.published.get(variant.published) for column in ready.columns),
             )
         )
     return tuple(rows)
 
 
-def _warnings(
-    experiment: Experiment, located: LocatedData, questions: Sequence[Question], absent: int
-) -> Iterator[str]:
-    if absent:
-        yield f"{absent:,} pieces of gold evidence are in no document of the corpus given: nobody could find them"
-    if not experiment.generated and located.questions_file is not None and without_gold(questions):
+def _warnings(ready: Prepared) -> Iterator[str]:
+    file = ready.located.questions_file
+    if ready.absent:
+        yield f"{ready.absent:,} pieces of gold evidence are in no document of the corpus given: nobody could find them"
+    if not ready.experiment.generated and file is not None and without_gold(ready.questions):
         yield (
-            f"no question of {located.questions_file.name} has a gold answer or gold evidence, so nothing could be "
-            f"scored; it was read as {located.data.format}: is it laid out so?"
+            f"no question of {file.name} has a gold answer or gold evidence, so nothing could be "
+            f"scored; it was read as {ready.located.data.format}: is it laid out so?"
         )

@@ -283,11 +283,14 @@ def matching(graph: Graph, name: str, limit: int = 5) -> Scored:
     return graph.matching(fold(name).split(), limit)
 
 
-def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -> Step[Query, Hits]:
+def edges(
+    use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500, described: int = DESCRIPTION
+) -> Step[Query, Hits]:
     """The triplets of the entities that the question names, looked up by name, alias or full text.
 
     An entity may have thousands: of the `limit` heaviest, those come first that join two named entities, then those
-    that share most words with the question besides the names, then the heaviest.
+    that share most words with the question besides the names, then the heaviest. `described`: characters of a
+    relation's description that are shown.
     """
 
     async def run(query: Query) -> Hits:
@@ -307,7 +310,7 @@ def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -
             ends = [how[end] for end in dict.fromkeys((best[id].subject, best[id].object)) if end in how]
             return float(joined[id] + shared[id]), " and ".join(ends)
 
-        return hits_of(query, "kg", triplet_pieces(use, best.values()), best, why)
+        return hits_of(query, "kg", triplet_pieces(use, best.values(), described=described), best, why)
 
     return Step("edges", run, k=k, entities=entities, limit=limit)
 
@@ -318,10 +321,11 @@ def build_kg(
     k: Count = 10,
     triplets: Count = 50,
     entities: Count = 5,
+    described: Tokens = DESCRIPTION,
     tokens: Tokens = 8000,
 ) -> Strategy:
     # Triplets and chunks have no id in common, so joining them by rank lets them alternate.
-    both = fuse(edges(use, k=triplets, entities=entities), dense(use, k=k))
+    both = fuse(edges(use, k=triplets, entities=entities, described=described), dense(use, k=k))
     return both >> pack(use, tokens) >> answer(use, "facts")
 
 

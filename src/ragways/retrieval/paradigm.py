@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -23,15 +23,28 @@ Tokens = Annotated[int, Ge(0)]
 """A budget; none at all leaves the question without evidence."""
 
 
+def _none_unused(_: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True)
 class Paradigm:
-    """`build`'s keyword-only parameters are its settings. `source` names the document it comes from, as in docs/."""
+    """`build`'s keyword-only parameters are its settings. `source` names the document it comes from, as in docs/.
+
+    `needs` are the layers that it needs with its default settings; `unused` gives those that it does not use with other
+    settings.
+    """
 
     name: str
     summary: str
     source: str
     needs: frozenset[str]
     build: Callable[..., Strategy]
+    unused: Callable[[Mapping[str, Any]], frozenset[str]] = field(default=_none_unused, repr=False)
+
+    def needs_with(self, settings: Mapping[str, Any]) -> frozenset[str]:
+        """The layers that it needs with these settings."""
+        return self.needs - self.unused(settings)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -41,7 +54,7 @@ class Paradigm:
     def strategy(self, use: Resources, settings: Mapping[str, Any] | None = None) -> Strategy:
         """Its steps on these resources, once the layers and the settings have been checked."""
         chosen = self.check(settings or {})
-        use.index.require(self.needs)
+        use.index.require(self.needs_with(chosen))
         if (reader := chosen.get("reader")) and "reader" not in self._parameters():
             del chosen["reader"]
             use = replace(use, answer_by=reader)

@@ -264,4 +264,5 @@ ITERATIVE = Paradigm(
     source="R",
     needs=frozenset({"vectors", "graph"}),
     build=build_iterative,
+    unused=lambda settings: frozenset({"graph"}) if settings.get("base") == "naive" else frozenset(),
 )

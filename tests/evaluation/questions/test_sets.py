@@ -80,6 +80,17 @@ def test_nothing_is_lost_in_the_plain_layout(tmp_path_factory: pytest.TempPathFa
     assert plain_questions(file) == asked
 
 
+def test_unverified_questions_are_as_the_model_wrote_them(demo: Index):
+    """The model knows every answer without the text, which no verified question may be."""
+    replies = {**REPLIES, "question_closed": "the same"}
+    checked, free = ModelByTask(replies), ModelByTask(replies)
+    assert made(demo, checked, kinds=["edge"], count=1).questions == ()
+    found = made(demo, free, kinds=["edge"], count=1, verified=False)
+    assert len(found.questions) == 1
+    assert {call.schema_name for call in free.calls} == {"question_structure"}, "nothing but the writing was asked"
+    assert found.not_checked == ("all of it: the questions are as the model wrote them",)
+
+
 def test_a_spent_budget_keeps_what_there_is(demo: Index):
     import asyncio
 

@@ -116,6 +116,16 @@ def test_construction_counts_a_shared_layer_in_full_for_each():
     assert usage([record(paradigm=names[0], error="down")], built=BUILT).cell("index_tokens_each", calls=None) is None
 
 
+def test_a_layer_that_the_settings_leave_unused_is_not_paid_for():
+    def built(base: str) -> tuple[object, object]:
+        rows = [record(paradigm="iterative", settings={"base": base})]
+        table = usage(rows, built=BUILT)
+        return table.cell("index_layers", paradigm="iterative"), table.cell("index_tokens", paradigm="iterative")
+
+    assert built("graph-ppr") == ("graph, vectors", 4000)
+    assert built("naive") == ("vectors", 0)
+
+
 def test_every_paradigm_is_split_as_its_model_was_called(demo_settings: Settings, tmp_path: Path):  # noqa: F811
     records = Records(tmp_path / "run")
 

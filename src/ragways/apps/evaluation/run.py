@@ -113,8 +113,7 @@ def run(
                 progress=progress,
             )
             if corpus is not None:
-                names = [variant.paradigm_name for variant in variants]
-                chosen = asyncio.run(indexed(chosen, corpus, names, progress))
+                chosen = asyncio.run(indexed(chosen, corpus, [variant.name for variant in variants], progress))
             failed = asyncio.run(_run(chosen, where, at_once, ask))
     show_run(out, json)
     if not json:
@@ -287,8 +286,11 @@ async def indexed(
     from ragways.index.build import build_own
     from ragways.layers.table import check_layers
     from ragways.retrieval.ask import PARADIGMS
+    from ragways.retrieval.paradigm import parse_variant
 
-    layers = check_layers(sorted({"vectors", *(need for name in paradigms for need in PARADIGMS.find(name).needs)}))
+    wanted = [parse_variant(name) for name in paradigms]
+    needs = {need for name, own in wanted for need in PARADIGMS.find(name).needs_with(own)}
+    layers = check_layers(sorted({"vectors", *needs}))
     chosen = settings.model_copy(update={"index": _place(settings.cache, corpus, openie)})
     recipe = recipe_of(
         chosen,

@@ -97,10 +97,10 @@ def _multihop_rag_gold(evidence: list[Row]) -> Iterator[Gold]:
 def graphrag_bench_questions(file: Path) -> list[Question]:
     """GraphRAG-Bench: one long text, and questions of four kinds.
 
-    `{"id", "source", "question", "answer", "question_type", "evidence": [statement, …]}`. The statements are in a
-    model's words: of 5,923 about the medical text 29 stand in it as they are. They are looked for by their words, and
-    some three in ten are then found nowhere, so recall on this set stays below .7 and serves to compare paradigms with
-    each other alone.
+    `{"id", "source", "question", "answer", "question_type", "evidence": [statement, …]}`; a single statement may stand
+    without a list. The statements are in a model's words: of 5,923 about the medical text 29 stand in it as they are.
+    They are looked for by their words, and some three in ten are then found nowhere, so recall on this set stays below
+    .7 and serves to compare paradigms with each other alone.
     """
     return [
         Question(
@@ -108,9 +108,7 @@ def graphrag_bench_questions(file: Path) -> list[Question]:
             words(row["question"]),
             answers(row.get("answer")),
             words(row.get("question_type")),
-            tuple(
-                Gold(statement=text) for text in dict.fromkeys(map(words, row.get("evidence") or ())) if text.strip()
-            ),
+            tuple(Gold(statement=text) for text in answers(row.get("evidence"))),
         )
         for number, row in enumerate(rows(file))
     ]
@@ -142,6 +140,14 @@ def ragrouter_questions(file: Path) -> list[Question]:
     `{"id", "title", "context"}`. Both may be lines of JSON although they are called `.json`. The data itself was not at
     hand; this is what the benchmark's own code writes and reads. Types are given the names of the paper.
     """
+    found = rows(file)
+    for row in found:
+        if "question" not in row and "query" not in row:
+            there = ", ".join(row) or "none"
+            raise UsageError(
+                f"a question of {file} has no field 'question' (its fields: {there})",
+                f"name the fields of {file.name} id, question, answer, type and supporting_facts",
+            )
     return [
         Question(
             words(row.get("id", number)),
@@ -150,7 +156,7 @@ def ragrouter_questions(file: Path) -> list[Question]:
             _ragrouter_type(words(row.get("type") or row.get("query_type") or row.get("question_type"))),
             tuple(dict.fromkeys(map(_ragrouter_gold, row.get("supporting_facts") or []))),
         )
-        for number, row in enumerate(rows(file))
+        for number, row in enumerate(found)
     ]
 
 
@@ -160,6 +166,13 @@ def ragrouter_corpus(file: Path) -> Iterator[DatasetDocument]:
     if beside is None:
         raise UsageError(f"there is no {CORPUS} beside {file}", "put it there, or name the corpus with --corpus")
     for row in rows(beside):
+        missing = [name for name in ("id", "context") if name not in row]
+        if missing:
+            there = ", ".join(row) or "none"
+            raise UsageError(
+                f"a document of {beside} has no field {' and no '.join(map(repr, missing))} (its fields: {there})",
+                f"name the fields of {beside.name} id, title and context",
+            )
         yield DatasetDocument(words(row["id"]), words(row.get("title")), words(row["context"]))
 
 

@@ -243,7 +243,7 @@ def duel_figures(found: DuelRounds, styles: StyleAllowance | None = None) -> Due
     apart = [_mean([one.difference for one in some]) for some in by_question.values()]
     rates = [_mean([_sign(one.difference) for one in some]) for some in by_question.values()]
     trials = tuple(rate for trial in sorted(by_trial) if (rate := _counts(by_trial[trial]).rate) is not None)
-    low, high = interval(rates)
+    low, high = (None if end is None else max(-1.0, min(1.0, end)) for end in interval(rates))
     low_apart, high_apart = interval(apart)
     lows, highs = ([_mean([one[at] for one in some]) for some in found.bounds.values()] for at in (0, 1))
     p = sign_flip(apart)[0] if apart else None

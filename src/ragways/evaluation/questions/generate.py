@@ -156,6 +156,7 @@ async def generate(
     budget: float | None = None,
     without_model: bool = False,
     evolutions: Mapping[str, float] | None = None,
+    verified: bool = True,
     progress: ProgressCallback = silent,
 ) -> GeneratedSet:
     """Up to `count` verified questions of each kind; the same index, seed and settings give the same set.
@@ -163,6 +164,7 @@ async def generate(
     Without `kinds`, all that the layers of the index allow; those of documentation where there is no model, and the
     corpus has some to offer. A spent budget ends it, with what there is. `evolutions`
     are the ways to make questions on a context harder, each with its share; the usual ones where none are given.
+    Unless `verified`, what a model writes is taken as it is, without a check by the text or with the book closed.
     """
     if not 0 < count <= MOST:
         raise UsageError(f"a count of {count} makes no sense", f"give one from 1 to {MOST:,}")
@@ -174,7 +176,7 @@ async def generate(
     if kinds is None:
         stated = entries.statements(source) if way == "rule" else {}
         wanted = [kind for kind in wanted if not kind.documentation or kind.name in stated]
-    making = _Making(source, way, count, seed, progress)
+    making = _Making(source, way, count, seed, progress, verified=verified)
     with spending(Budget(usd=budget)):
         try:
             for kind in wanted:
@@ -201,12 +203,18 @@ async def generate(
         },
         prompts=dict(sorted(making.prompts.items())),
         usd=spent.usd,
-        not_checked=() if model is not None else ("known by heart: only a model can tell",),
+        not_checked=_not_checked(model is not None, verified),
         questions=tuple(making.questions),
         counts=making.ordered_counts(),
         notes=tuple(notes),
         stopped=stopped,
     )
+
+
+def _not_checked(by_model: bool, verified: bool) -> tuple[str, ...]:
+    if not by_model:
+        return ("known by heart: only a model can tell",)
+    return () if verified else ("all of it: the questions are as the model wrote them",)
 
 
 def _possible(use: Resources, names: Iterable[str] | None, way: Way) -> tuple[list[Kind], list[str]]:
@@ -233,6 +241,7 @@ class _Making:
     wanted: int
     seed: int
     progress: ProgressCallback
+    verified: bool = True
     questions: list[Question] = field(default_factory=list)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     prompts: dict[str, str] = field(default_factory=dict)
@@ -272,7 +281,7 @@ class _Making:
                     reason = self._faults[draft.text]
                 else:
                     draft = await kind.write(self.source, random)
-                    reason = await verify.model_fault(draft, self.source)
+                    reason = await verify.model_fault(draft, self.source) if self.verified else ""
             except NothingToAsk as nothing:
                 return None, nothing.reason
             except UnusableReply:

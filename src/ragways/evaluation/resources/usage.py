@@ -83,7 +83,7 @@ def usage(
         paradigm = some[0].made.paradigm or name
         if built and paradigm in PARADIGMS:
             answered = len({record.question for record in some if not record.error})
-            row |= _construction(PARADIGMS[paradigm].needs, built, answered)
+            row |= _construction(PARADIGMS[paradigm].needs_with(some[0].settings), built, answered)
             if answered and row["tokens"] is not None and row["usd"] is not None:
                 row["tokens_with_index"] = row["tokens"] + row["index_tokens_each"]  # type: ignore[operator]
                 row["usd_with_index"] = row["usd"] + row["index_usd_each"]  # type: ignore[operator]
