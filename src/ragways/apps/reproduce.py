@@ -38,7 +38,7 @@ def reproduce(
         int | None, typer.Option("--trials", help="Whole comparisons in duels.", min=1, max=1000, show_default="2")
     ] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say what would be asked and what it costs; ask nothing.")
+        bool, typer.Option("--plan", help="Show the calls and what they cost; make none.")
     ] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     json: JsonOption = False,
