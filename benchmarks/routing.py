@@ -24,8 +24,7 @@ import numpy as np
 from ragways.assemble import opened
 from ragways.core.types import Query
 from ragways.evaluation.record import Records
-from ragways.evaluation.routing.fit import crossed_choices, fit, guard_of
-from ragways.evaluation.routing.learn import FitSettings
+from ragways.evaluation.routing.fit import FitSettings, crossed_choices, fit, guard_of
 from ragways.evaluation.routing.outcomes import Floats, Outcomes, about_the_whole, gather
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.auto import decide

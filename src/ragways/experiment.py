@@ -34,8 +34,7 @@ from ragways.evaluation.question import Question
 from ragways.evaluation.record import Record, Run, locked
 from ragways.evaluation.report import compare_runs, read_runs, report
 from ragways.evaluation.routing.evaluate import RouterEvaluation, evaluate_router
-from ragways.evaluation.routing.fit import fit
-from ragways.evaluation.routing.learn import FitSettings
+from ragways.evaluation.routing.fit import FitSettings, fit
 from ragways.evaluation.routing.outcomes import Outcomes, gather
 from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
 from ragways.evaluation.run import Variant, parse_variants

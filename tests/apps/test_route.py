@@ -14,7 +14,7 @@ from ragways.core.errors import UsageError
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerUsage, Record, Records, RunInfo, begin
 from ragways.evaluation.record import Run as EvaluationRun
-from ragways.evaluation.routing.learn import FitSettings
+from ragways.evaluation.routing.fit import FitSettings
 from ragways.evaluation.routing.outcomes import Outcomes
 from ragways.evaluation.routing.tables import type_table, verdict
 from ragways.experiment import Evaluation

@@ -27,7 +27,7 @@ from ragways.core.runtime import Progress
 from ragways.core.table import Column, Table
 
 if TYPE_CHECKING:
-    from ragways.evaluation.routing.learn import FitSettings
+    from ragways.evaluation.routing.fit import FitSettings
     from ragways.evaluation.routing.outcomes import Features, Floats, Outcomes
     from ragways.retrieval.routing.explanation import KnownFeature, RouteExplanation
     from ragways.retrieval.routing.router import Decision, Router

@@ -10,9 +10,8 @@ import pytest
 from ragways.core.types import ABSTENTION
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import holds, plain_words
-from ragways.evaluation.questions.draft import AMBIGUOUS, PASSED, NothingToAsk
 from ragways.evaluation.questions.entries import KINDS, drafter
-from ragways.evaluation.questions.source import QuestionSource
+from ragways.evaluation.questions.source import AMBIGUOUS, PASSED, NothingToAsk, QuestionSource
 from ragways.index.open import Index
 from tests.evaluation.questions.fakes import ModelByTask, indexed, made, resources
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ragways.evaluation.questions.facts import FactIndex, facts_of
-from ragways.evaluation.questions.sentences import definition
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import of_field
+from ragways.evaluation.questions.writer import definition
 from tests.evaluation.questions.fakes import indexed, resources
 
 SENTENCES: dict[str, tuple[str, dict[str, str]]] = {

@@ -8,8 +8,8 @@ from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.types import ABSTENTION
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question, holds
-from ragways.evaluation.questions.draft import NULL, PASSED, REASONS
 from ragways.evaluation.questions.generate import KINDS, GeneratedSet, find_kinds
+from ragways.evaluation.questions.source import NULL, PASSED, REASONS
 from ragways.index.open import Index
 from ragways.models.task import FENCE_RULE
 from tests.evaluation.questions.fakes import REPLIES, ModelByTask, grounded_from, indexed, made

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.evaluation.questions.draws import (
     DOCUMENTS,
     GROUPINGS,
@@ -24,7 +23,7 @@ from ragways.evaluation.questions.draws import (
     real,
     triplets,
 )
-from ragways.evaluation.questions.source import QuestionSource
+from ragways.evaluation.questions.source import NothingToAsk, QuestionSource, SupportingChunk
 from ragways.index.build import build, remove
 from ragways.index.open import Index
 from ragways.layers.graph.fold import Entries

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ragways.evaluation.questions import verify
-from ragways.evaluation.questions.draft import (
+from ragways.evaluation.questions.facts import facts_of
+from ragways.evaluation.questions.source import (
     AMBIGUOUS,
     ANSWERABLE,
     BY_HEART,
@@ -23,11 +24,10 @@ from ragways.evaluation.questions.draft import (
     SHORTCUT,
     UNREADABLE,
     QuestionDraft,
+    QuestionSource,
     SupportingChunk,
     null,
 )
-from ragways.evaluation.questions.facts import facts_of
-from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.writer import chained
 from ragways.index.open import Index
 from ragways.models.call import Call

@@ -11,10 +11,17 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.core.table import Cell, Table
-from ragways.evaluation.routing.evaluate import PROMPTED, ROUTER, UNGUARDED, RouterEvaluation, evaluate_router
-from ragways.evaluation.routing.fit import crossed_choices
-from ragways.evaluation.routing.learn import FitSettings, utilities
-from ragways.evaluation.routing.oracle import oracle, prior_repeats, split_halves
+from ragways.evaluation.routing.evaluate import (
+    PROMPTED,
+    ROUTER,
+    UNGUARDED,
+    RouterEvaluation,
+    evaluate_router,
+    oracle,
+    prior_repeats,
+    split_halves,
+)
+from ragways.evaluation.routing.fit import FitSettings, crossed_choices, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.routing.policies import baselines
 from ragways.evaluation.routing.tables import type_table

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.routing.fit import fit, guard_of
-from ragways.evaluation.routing.learn import FitSettings, learn, utilities
+from ragways.evaluation.routing.fit import FitSettings, fit, guard_of, learn, utilities
 from ragways.evaluation.routing.outcomes import Outcomes
 from ragways.retrieval.routing.router import ABSTAIN, Router
 from tests.evaluation.routing.simulated import KNOWN, simulated

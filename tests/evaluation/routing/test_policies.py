@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragways.evaluation.routing.learn import FitSettings
+from ragways.evaluation.routing.fit import FitSettings
 from ragways.evaluation.routing.models import fold_labels
 from ragways.evaluation.routing.policies import (
     arm_cards,

@@ -173,7 +173,7 @@ def _show_generated(made: GeneratedSet, out: Path) -> None:
     """A row a kind: how many passed, and why the others did not."""
     from ragways.apps.terminal import console, show_table
     from ragways.core.table import Cell, Table
-    from ragways.evaluation.questions.draft import PASSED
+    from ragways.evaluation.questions.source import PASSED
 
     rows: list[list[Cell]] = [
         [kind, counts.get(PASSED, 0), sum(counts.values()),

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragways.core.types import Piece
-from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.evaluation.questions.facts import facts_of
-from ragways.evaluation.questions.source import QuestionSource, document_of
+from ragways.evaluation.questions.source import NothingToAsk, QuestionSource, SupportingChunk, document_of
 from ragways.layers.graph.names import STOP, fold, split_title
 from ragways.layers.protocols import Graph, GraphEntity, Triplet
 

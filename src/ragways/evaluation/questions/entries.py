@@ -14,11 +14,17 @@ from itertools import groupby
 from random import Random
 
 from ragways.evaluation.question import plain_words
-from ragways.evaluation.questions.draft import AMBIGUOUS, NothingToAsk, QuestionDraft
 from ragways.evaluation.questions.facts import facts_of
-from ragways.evaluation.questions.sentences import definition, kind_of
-from ragways.evaluation.questions.source import CorpusText, QuestionSource, grouped
+from ragways.evaluation.questions.source import (
+    AMBIGUOUS,
+    CorpusText,
+    NothingToAsk,
+    QuestionDraft,
+    QuestionSource,
+    grouped,
+)
 from ragways.evaluation.questions.templates import ENTRIES
+from ragways.evaluation.questions.writer import definition, kind_of
 from ragways.layers.graph.names import STOP
 
 KINDS: dict[str, str] = {

@@ -23,12 +23,23 @@ from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
 from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Gold, Question, plain_words
-from ragways.evaluation.questions import entries, sentences, verify, writer
+from ragways.evaluation.questions import entries, verify, writer
 from ragways.evaluation.questions import model_written as written
-from ragways.evaluation.questions.draft import NULL, PASSED, REASONS, REPEATED, UNREADABLE, NothingToAsk, QuestionDraft
 from ragways.evaluation.questions.draws import GROUPINGS
 from ragways.evaluation.questions.model_written import Writer, quote
-from ragways.evaluation.questions.source import SHARES, QuestionSource, checked_shares, grouped
+from ragways.evaluation.questions.source import (
+    NULL,
+    PASSED,
+    REASONS,
+    REPEATED,
+    SHARES,
+    UNREADABLE,
+    NothingToAsk,
+    QuestionDraft,
+    QuestionSource,
+    checked_shares,
+    grouped,
+)
 from ragways.index.export import replacing
 from ragways.layers.graph.names import STOP
 from ragways.retrieval.resources import Resources
@@ -77,10 +88,10 @@ KINDS: dict[str, Kind] = {
         Kind("reasoning-3", "three documents joined by entities", written.reasoning(3), writer.reasoning(3), _GRAPH),
         Kind("comparison", "which came first", written.compared, writer.comparison, _VECTORS),
         Kind("summary", "what several documents say of an entity",
-             written.summary, sentences.summarised, _GRAPH, _GRAPH),
-        Kind("node", "an entity of the graph", written.entity, sentences.described, _GRAPH, _GRAPH),
-        Kind("edge", "a relation of the graph", written.relation, sentences.related, _GRAPH, _GRAPH),
-        Kind("subgraph", "a random walk over the graph", written.stretch, sentences.connected_by_walk, _GRAPH, _GRAPH),
+             written.summary, writer.summarised, _GRAPH, _GRAPH),
+        Kind("node", "an entity of the graph", written.entity, writer.described, _GRAPH, _GRAPH),
+        Kind("edge", "a relation of the graph", written.relation, writer.related, _GRAPH, _GRAPH),
+        Kind("subgraph", "a random walk over the graph", written.stretch, writer.connected_by_walk, _GRAPH, _GRAPH),
         _grouping("intra_document", "windows of one document"),
         _grouping("theme_based", "windows of documents with like themes"),
         _grouping("sequential_multi_hop", "five sentences each of three documents"),

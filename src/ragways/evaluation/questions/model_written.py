@@ -7,16 +7,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 
 from ragways.evaluation.question import plain_words
-from ragways.evaluation.questions.draft import (
+from ragways.evaluation.questions.draws import Grouping, bridge_walk, connected, edge, naming, node, random_walk
+from ragways.evaluation.questions.source import (
     OTHER_ENTITY,
     SHORTCUT,
     NothingToAsk,
     QuestionDraft,
+    QuestionSource,
     SupportingChunk,
+    drawn_ways,
     null,
 )
-from ragways.evaluation.questions.draws import Grouping, bridge_walk, connected, edge, naming, node, random_walk
-from ragways.evaluation.questions.source import QuestionSource, drawn_ways
 from ragways.layers.protocols import GraphEntity, Triplet
 from ragways.tasks.questions import (
     QUESTION_CONTEXT,

@@ -8,7 +8,9 @@ from itertools import combinations, combinations_with_replacement
 
 from ragways.core.errors import UnusableReply
 from ragways.evaluation.question import plain_words
-from ragways.evaluation.questions.draft import (
+from ragways.evaluation.questions.facts import Fact, facts_of
+from ragways.evaluation.questions.model_written import passages
+from ragways.evaluation.questions.source import (
     AMBIGUOUS,
     ANSWERABLE,
     BY_HEART,
@@ -17,11 +19,9 @@ from ragways.evaluation.questions.draft import (
     SHORTCUT,
     UNREADABLE,
     QuestionDraft,
+    QuestionSource,
     SupportingChunk,
 )
-from ragways.evaluation.questions.facts import Fact, facts_of
-from ragways.evaluation.questions.model_written import passages
-from ragways.evaluation.questions.source import QuestionSource
 from ragways.layers.graph.names import STOP
 from ragways.tasks.questions import (
     QUESTION_CLOSED,

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from ragways.core.runtime import in_turn
-from ragways.evaluation.routing.learn import FitSettings, best_fixed, mean_costs, utilities
+from ragways.evaluation.routing.fit import FitSettings, best_fixed, mean_costs, utilities
 from ragways.evaluation.routing.models import By, Standard, fold_labels
 from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes
 from ragways.models.client import ModelClient

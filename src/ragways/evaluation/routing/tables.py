@@ -6,7 +6,7 @@ import numpy as np
 
 from ragways.core.table import Cell, Column, Table
 from ragways.core.text import counted
-from ragways.evaluation.routing.learn import FitSettings, best_arm, utilities
+from ragways.evaluation.routing.fit import FitSettings, best_arm, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.statistics.inference import interval, studentised
 from ragways.retrieval.routing.router import CostUnit, Router, cost_in_words
