@@ -65,6 +65,7 @@ CORRECTED = (
     "p is corrected (Holm) over the pairs of each metric, not over metrics: where many metrics are looked at, some "
     "differ by chance."
 )
+LESS = Column("less is better", key="less_is_better")
 FRONTS = (
     "The fronts are of means alone: whether two paradigms were shown to differ is not looked at here, so other "
     "questions may place others on them."
@@ -234,15 +235,10 @@ def _figures(
             "and all that were not shown to differ from it."
         ]
         yield Table.of(columns, marked, title=title, notes=notes, name=name, by="metric")
-    about = [(one.name, one.family, one.summary, one.less_is_better, one.advisory) for one in metrics]
-    heads: list[str | Column] = [
-        "name",
-        "family",
-        "summary",
-        Column("less is better", key="less_is_better"),
-        "advisory",
-    ]
-    yield Table.of(heads, about, title="What the metrics measure", name="metrics")
+    rows = [(one.name, one.family, one.summary, one.less_is_better, one.advisory) for one in metrics]
+    yield Table.of(
+        ["name", "family", "summary", LESS, "advisory"], rows, title="What the metrics measure", name="metrics"
+    )
 
 
 def _sorted(figures: Table, metric: Metric) -> list[tuple[Cell, ...]]:
@@ -263,11 +259,11 @@ def _compared(
         return [], []
     pairs = len(names) - 1 if baseline else len(names) * (len(names) - 1) // 2
     questions = len({record.question for record in records})
-    ordered = [one for one in metrics if not one.advisory]
+    metrics = [metric for metric in metrics if not metric.advisory]
     most = max(1, min(MOST_COMPARISONS // pairs, COMPARED_QUESTIONS // (pairs * questions)))
     documents = source_documents(records)
-    compared = [compare_records(records, one, baseline=baseline, documents=documents) for one in ordered[:most]]
-    return compared, [one.name for one in ordered[most:]]
+    compared = [compare_records(records, one, baseline=baseline, documents=documents) for one in metrics[:most]]
+    return compared, [one.name for one in metrics[most:]]
 
 
 def _comparisons(compared: Sequence[Comparisons], left_out: Sequence[str]) -> Iterator[Table]:
@@ -276,14 +272,13 @@ def _comparisons(compared: Sequence[Comparisons], left_out: Sequence[str]) -> It
     if left_out:
         notes.append(f"Not compared here, which would take long: {', '.join(left_out)} (ragways eval compare).")
     yield Table.of(COMPARISONS, rows, title="Comparisons", notes=notes, name="comparisons", by="metric")
-    sentences = [(one.metric, one.less_is_better, one.baseline, one.sentence) for one in compared]
-    heads: list[str | Column] = [
-        "metric",
-        Column("less is better", key="less_is_better"),
-        "baseline",
-        Column("would be missed", key="said"),
-    ]
-    yield Table.of(heads, sentences, title="Which differences would be missed", name="power")
+    said = [(one.metric, one.less_is_better, one.baseline, one.sentence) for one in compared]
+    yield Table.of(
+        ["metric", LESS, "baseline", Column("would be missed", key="said")],
+        said,
+        title="Which differences would be missed",
+        name="power",
+    )
 
 
 _SHOWN = ("better", "worse")
@@ -368,11 +363,11 @@ def _fronts(figures: Table, costs: Table, metric: Metric | None) -> Table:
         price = {name: costs.cell(kind, paradigm=name) for name in costs.column("paradigm")}
         if metric is not None and any(price.values()):
             points = {name: (means.get(name), cost) for name, cost in price.items()}
-            front = pareto(points, less_is_better=metric.less_is_better)
-            said = ", ".join(f"{name} ({means[name]:.3f} at {amount(price[name])})" for name in front)
-            rows.append((kind, words, said or "none"))
-    heads: list[str | Column] = ["kind", "cost", f"on the front of {metric.name if metric is not None else 'quality'}"]
-    return Table.of(heads, rows, title="Quality against cost", notes=[FRONTS], name="fronts")
+            names = pareto(points, less_is_better=metric.less_is_better)
+            front = ", ".join(f"{name} ({means[name]:.3f} at {amount(price[name])})" for name in names)
+            rows.append((kind, words, front or "none"))
+    front = f"on the front of {metric.name if metric is not None else 'quality'}"
+    return Table.of(["kind", "cost", front], rows, title="Quality against cost", notes=[FRONTS], name="fronts")
 
 
 def _break_evens(runs: Sequence[ReportedRun], costs: Table, metric: Metric | None) -> Table:
@@ -385,12 +380,11 @@ def _break_evens(runs: Sequence[ReportedRun], costs: Table, metric: Metric | Non
         if metric is not None and built and paid and len(own) > 1:
             compared = compare_records(run.records, metric)
             rows += [{"run": run.name, **row} for row in break_evens(own, compared.rows, built)]
-    heads: list[str | Column] = [
+    title = f"When a layer has paid for itself{f', quality by {metric.name}' if metric is not None else ''}"
+    return Table.of([
         "run", "paradigm", "against", "layers", Column("to build", amount, key="construction"),
         Column("saved each", amount, key="saved"), Column("questions", ",d"), Column("in words", key="words"),
-    ]  # fmt: skip
-    title = f"When a layer has paid for itself{f', quality by {metric.name}' if metric is not None else ''}"
-    return Table.of(heads, rows, title=title, name="breakevens")
+    ], rows, title=title, name="breakevens")  # fmt: skip
 
 
 # The machine's load, and tools
@@ -413,11 +407,10 @@ def _timelines(runs: Sequence[ReportedRun]) -> Iterator[Table]:
             loads.append([run.name, label or "opening", round(wall, 2), round(cpu, 2), round(cpu / wall, 3), most])
     most_memory = Column("MiB at most", lambda value: amount(value / 2**20), "right", "memory")
     seconds = Column("seconds", amount, "right")
-    heads: list[str | Column] = [
+    yield Table.of([
         "run", Column("at work", key="paradigm"), seconds, Column("CPU seconds", amount, "right", "cpu"),
         Column("cores on average", amount, "right", "cores"), most_memory,
-    ]  # fmt: skip
-    yield Table.of(heads, loads, title="CPU and memory", name="load")
+    ], loads, title="CPU and memory", name="load")  # fmt: skip
     yield Table.of(["run", seconds, "paradigm", "cores", "memory"], points, title="CPU and memory in time",
                    name="timeline")  # fmt: skip
 
@@ -459,9 +452,8 @@ def _tools(records: Sequence[Record]) -> Table:
             spread = ", ".join(str(times[n]) for n in range(max(times) + 1))
             total = sum(n * many for n, many in times.items())
             rows.append([paradigm, tool, len(answers), total, total / len(answers), spread])
-    heads: list[str | Column] = ["paradigm", "tool", "answers", "calls", Column("calls per answer", ".2f", key="each"),
-             Column("answers with 0, 1, 2, … calls", key="spread")]  # fmt: skip
-    return Table.of(heads, rows, title="Tools", name="tools")
+    return Table.of(["paradigm", "tool", "answers", "calls", Column("calls per answer", ".2f", key="each"),
+             Column("answers with 0, 1, 2, … calls", key="spread")], rows, title="Tools", name="tools")  # fmt: skip
 
 
 def plain_tables(tables: Iterable[Table]) -> list[dict[str, Any]]:
