@@ -177,7 +177,7 @@ def test_a_wrong_file_is_an_error_that_helps(tmp_path: Path, name: str, content:
         load_questions(name, tmp_path / "nowhere.json")
 
 
-def test_an_id_that_comes_twice_is_told_apart(tmp_path: Path):
+def test_a_repeated_id_gets_a_number(tmp_path: Path):
     rows: list[dict[str, object]] = [
         {"id": id, "question": f"{n}?"} for n, id in enumerate(("a", "a", "b", "a#2", "a"))
     ]

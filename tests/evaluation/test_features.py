@@ -49,7 +49,7 @@ def test_every_record_has_the_features_of_its_question(index: Index, tmp_path: P
     assert len((tmp_path / FEATURES_FILE).read_text().splitlines()) == 3, "once a question"
 
 
-def test_records_of_auto_tell_which_way_was_taken(index: Index, tmp_path: Path):
+def test_records_of_auto_have_the_arm_that_was_taken(index: Index, tmp_path: Path):
     ran(index, tmp_path, "auto,auto[k=4],words", features=False)
     taken = {(record.paradigm, record.arm) for record in Records(tmp_path)}
     assert ("words", "") in taken
@@ -107,7 +107,7 @@ def test_a_run_does_not_fail_for_them(
     assert [record.message for record in caplog.records] == ["ragways: features could not be taken: no such thing"]
 
 
-def test_what_cannot_be_asked_has_none_and_no_model_is_asked(index: Index, tmp_path: Path):
+def test_an_invalid_question_has_none_and_no_model_is_called(index: Index, tmp_path: Path):
     use = resources(index, [])  # a scripted model that fails when it is asked anything
     asyncio.run(take_features(use, {"empty": "  ", "long": "x" * 9000, "one": f"  {TWO} "}, tmp_path))
     kept = {row.question: row.features for row in question_features(tmp_path)}

@@ -118,7 +118,7 @@ def test_usual_forms_are_read(tmp_path: Path, name: str, content: object):
     assert [(one.question, one.answer) for one in brought(tmp_path, content, name).records] == [("q1", "Brack")]
 
 
-def test_what_is_told_is_kept_and_what_is_not_is_not_made_up(tmp_path: Path):
+def test_given_fields_are_read_and_missing_ones_stay_unknown(tmp_path: Path):
     rows: list[dict[str, Any]] = [
         {"id": "q1", "answer": "Brack", "usage": {"prompt_tokens": 900, "completion_tokens": 20}, "latency_ms": 1500,
          "contexts": [{"title": "Harbour", "content": "Built by Brack.", "doc_id": "d1", "score": "0.5"}]},
@@ -255,7 +255,7 @@ app = typer.Typer()
 app.command("import")(import_answers)
 
 
-def test_the_command_adds_and_says_what_is_left(tmp_path: Path):
+def test_the_command_adds_answers_and_names_those_left_over(tmp_path: Path):
     questions = put(
         tmp_path / "q.jsonl", "".join(json.dumps({"id": one.id, "question": one.text}) + "\n" for one in QUESTIONS)
     )

@@ -86,7 +86,7 @@ def test_the_temperature_of_the_settings_is_sent_and_part_of_what_a_run_is(folde
         asyncio.run(one(0.0))
 
 
-def test_questions_are_asked_side_by_side_and_none_is_lost(folder: Path):
+def test_questions_run_concurrently_and_none_is_lost(folder: Path):
     model = Slow(0.05)
     records = list(asyncio.run(asked(folder, model, at_once=6)))
     assert model.most == 6

@@ -61,7 +61,7 @@ def test_the_order_of_the_file_does_not_matter(types: list[str], shuffled: rando
 
 
 @pytest.mark.parametrize("how", [{}, {"per_type": 1, "count": 1}, {"per_type": 0}, {"count": 0}, {"count": -1}])
-def test_how_many_must_be_said_once(how: dict[str, int]):
+def test_the_size_of_a_sample_is_given_once(how: dict[str, int]):
     with pytest.raises(UsageError):
         sample(asked(["a"]), **how)
 
@@ -88,7 +88,7 @@ def test_evidence_is_kept_and_the_rest_drawn(gold: list[int], count: int, seed: 
     assert backwards.keys == kept.keys, "the order of the corpus does not matter"
 
 
-def test_of_several_documents_with_a_title_those_are_kept_that_say_it():
+def test_of_several_documents_with_a_title_those_with_the_text_are_drawn():
     same = [Document(f"c#{n}", "Mercury", text, "json") for n, text in enumerate(("A planet.", "A metal.", "A god."))]
     kept = kept_documents([Question("1", "?", gold=(Gold(title="mercury", text="a metal"),))], same)
     assert kept.keys == {"c#1"}

@@ -71,7 +71,7 @@ def test_every_question_is_scored_unscored_or_failed(answers: list[tuple[str, st
             assert sum(one["metrics"]["accuracy"][count] for one in own) == figure[count]
 
 
-def test_what_is_unscored_is_told_by_paradigm():
+def test_unscored_answers_are_counted_by_paradigm():
     rows = [row(question, None, paradigm=name) for name in ("naive", "words") for question in "ab"]
     rows += [row("c", None, paradigm="words", why="not judged"), row("c", 1.0)]
     assert gaps(score_records(rows)).rows == (

@@ -45,7 +45,7 @@ def test_by_hand(changes: dict[str, object], value: float | None):
     assert (found.why == "no gold evidence") == (value is None)
 
 
-def test_a_run_keeps_what_was_shown_and_one_that_did_not_reads_the_same(ragways: Run, home: Path):  # noqa: F811
+def test_records_have_the_places_of_gold_and_those_without_score_the_same(ragways: Run, home: Path):  # noqa: F811
     write(home / "docs", CORPUS)
     (home / "questions.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS)))
     ragways("index", "docs")

@@ -103,7 +103,7 @@ def manual(tmp_path_factory: pytest.TempPathFactory):
     index.close()
 
 
-def test_what_documentation_says_is_asked_with_its_answer_and_place(manual: Index):
+def test_documentation_gives_questions_with_answer_and_place(manual: Index):
     found = made(manual, kinds=KINDS, count=12, seed=1)
     assert {(q.type, q.text, q.answers[0]) for q in found.questions} == EXPECTED
     gold_index = GoldIndex(manual)
@@ -152,7 +152,7 @@ def test_a_real_documentation_folder_gives_thirty_questions(tmp_path: Path):
     index.close()
 
 
-def test_code_alone_that_says_nothing_is_said_in_one_line(tmp_path: Path):
+def test_code_alone_gives_one_note(tmp_path: Path):
     index = indexed(tmp_path, {"a.py": "x = 1\n" * 30, "b.py": "print(2)\n" * 30}, frozenset({"vectors"}))
     found = made(index, count=2)
     assert found.questions == ()

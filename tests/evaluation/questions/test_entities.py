@@ -42,7 +42,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return indexed(folder, texts, LAYERS, settings)
 
 
-def test_concepts_are_asked_about_without_a_model(book: Index):
+def test_concepts_give_questions_without_a_model(book: Index):
     found = made(book, kinds=["node", "edge", "summary"], count=5)
     asked = {question.text: question.answers[0] for question in found.questions}
     assert asked["What is radiation therapy?"] == "a treatment that uses high-energy rays"
@@ -64,7 +64,7 @@ def test_a_model_sees_concepts_their_descriptions_and_the_whole_text(book: Index
     assert "it shows them" not in seen
 
 
-def test_nothing_is_asked_twice_in_other_words(demo: Index):
+def test_no_question_comes_twice_in_other_words(demo: Index):
     found = made(demo, kinds=["moved"], count=20)
     facts = [question.provenance["path"][0] for question in found.questions]  # type: ignore[index]
     assert len(set(facts)) == len(facts) > 5

@@ -83,7 +83,7 @@ def test_an_unknown_kind_says_what_was_meant():
     assert [kind.name for kind in find_kinds(["moved", "factual"])] == ["factual", "moved"]
 
 
-def test_kinds_without_their_layer_are_left_out_and_said_or_refused(tmp_path):
+def test_kinds_without_their_layer_are_left_out_with_a_note_or_refused(tmp_path):
     texts = {"a.md": "# Ada Holm\n\nAda Holm (born 3 May 1770 in Port Averne) was an engineer of towers on the coast."}
     index = indexed(tmp_path, texts, frozenset({"vectors"}))
     found = made(index, count=1)

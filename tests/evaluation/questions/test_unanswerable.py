@@ -28,7 +28,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_nothing_is_said_of_whom_it_is_asked(demo: Index, seed: int):
+def test_no_document_states_what_is_asked(demo: Index, seed: int):
     found = made(demo, kinds=["swapped", "removed"], count=20, seed=seed).questions
     corpus, seen = texts(demo), 0
     for question in found:

@@ -126,7 +126,7 @@ def test_every_answer_is_there_with_its_scores(run: Path, data: dict[str, Any]):
     assert {"metrics": ["crag-fine"], "said": {"reply": "I think that"}} in said
 
 
-def test_what_is_missing_is_said_with_its_cure(tmp_path: Path):
+def test_a_missing_table_has_a_note_with_the_cure(tmp_path: Path):
     data = made_report([made_run(tmp_path / "run", paradigms=["naive"], judged=False, sampled=False)])
     missing = {table["name"]: table["notes"] for table in data["tables"] if not table["rows"] and table["notes"]}
     assert set(missing) == {"comparisons", "timeline", "tools", "labels", "duels", "breakevens"}
@@ -134,7 +134,7 @@ def test_what_is_missing_is_said_with_its_cure(tmp_path: Path):
     assert all("ragways eval" in why for [why] in missing.values())
 
 
-def test_runs_side_by_side_are_told_apart(tmp_path: Path):
+def test_paradigms_of_several_runs_have_the_name_of_the_run(tmp_path: Path):
     one = made_run(tmp_path / "a" / "run", paradigms=["naive", "words"], questions=6, duels=True)
     two = made_run(tmp_path / "b" / "run", paradigms=["naive", "fused"], questions=6, seed=2)
     data = made_report([one, two, one])

@@ -92,7 +92,7 @@ def test_figures_by_hand():
     assert (found["index_tokens_each"], found["tokens_with_index"], found["index_usd_each"]) == (2000, 2135, 0.25)
 
 
-def test_what_records_do_not_tell_is_none_and_not_zero():
+def test_what_records_do_not_have_is_none_and_not_zero():
     (given,) = usage([record(paradigm="theirs", usage=AnswerUsage(tokens=2208))], built=BUILT).to_plain()
     assert (given["tokens"], given["input"], given["usd"], given["seconds_p50"]) == (2208, None, None, None)
     assert [given[name] for name in ("unsplit", "generation_tokens", "index_tokens", "tokens_with_index")] == [

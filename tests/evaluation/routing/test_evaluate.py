@@ -163,7 +163,7 @@ def test_the_naive_oracle_gains_from_noise_and_the_corrected_one_does_not():
     assert abs(np.mean(gaps)) < 0.02
 
 
-def test_the_corrected_oracle_finds_what_no_feature_tells():
+def test_the_corrected_oracle_needs_no_features():
     """Each question has a best arm of its own that nothing predicts: repeats alone show it."""
     chance = np.random.default_rng(0)
     outcomes, _ = simulated(0, questions=400, repeats=8)

@@ -63,7 +63,7 @@ def looked_at(outcomes: Outcomes, fused: float = 1.0) -> Outcomes:
     return replace(outcomes, names=(*outcomes.names, "look.fused"), features=np.hstack([outcomes.features, column]))
 
 
-def test_what_was_looked_by_is_told_by_the_features_and_kept_with_the_router():
+def test_a_router_has_the_look_that_the_features_are_of():
     outcomes, _ = simulated(1)
     assert outcomes.look == ""
     assert not outcomes.cuts
@@ -125,7 +125,7 @@ def test_the_guard_holds_choices_against_the_fixed_arm():
     assert (same.gain, same.lower, same.passed) == (0, 0, True)
 
 
-def test_a_corpus_far_from_those_of_the_fit_is_told():
+def test_a_corpus_far_from_those_of_the_fit_is_detected():
     outcomes, _ = simulated(7, corpora=5)
     router = fit(outcomes)
     assert router.guard.how == "each of 5 corpora was left out in turn"
@@ -173,7 +173,7 @@ def test_with_fewer_than_three_corpora_it_routes_on_these_alone():
         ),
     ],
 )
-def test_what_cannot_be_fitted_is_said(change, message: str):
+def test_what_cannot_be_fitted_is_an_error(change, message: str):
     with pytest.raises(UsageError, match=message):
         fit(*change(simulated(0)[0]))
 

@@ -99,7 +99,7 @@ def refused(message: str, *folders: Path, quality: str = "accuracy", **more) -> 
     return str(error.value)
 
 
-def test_bad_input_is_refused_in_words(tmp_path: Path):
+def test_bad_input_is_an_error_with_a_cure(tmp_path: Path):
     refused("no run is named")
     refused("holds no run", tmp_path / "nothing")
     empty = run(tmp_path / "empty")

@@ -40,7 +40,7 @@ def test_fixed_arms_and_the_best_of_them_on_what_was_learned():
 
 
 @pytest.mark.parametrize("cost", [500.0, 1500.0, 2650.0, 5900.0])
-def test_a_random_mixture_costs_what_is_asked(cost: float):
+def test_a_random_mixture_has_the_given_cost(cost: float):
     costs = np.array([400.0, 1200.0, 3000.0, 6000.0, 0.0])
     shares = even_mixture(costs, cost, refusal=4)
     assert shares @ costs == pytest.approx(cost, rel=1e-6)

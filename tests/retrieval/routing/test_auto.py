@@ -132,7 +132,7 @@ def test_an_arm_whose_layer_is_missing_is_not_taken(route_by: RouteBy):
     assert route.estimates[0].impossible == "the index has no communities"
 
 
-def test_with_k_the_router_is_not_asked(route_by: RouteBy, demo_settings: Settings):
+def test_with_k_there_is_no_routing(route_by: RouteBy, demo_settings: Settings):
     result = route_by(router(arm("naive", 2.0), arm("fused[k=3]", 0.0)), QUESTION, k=4)
     assert result.answer == asked(demo_settings, "fused", k=4).answer
     assert result.route is not None
@@ -150,7 +150,7 @@ def test_with_k_the_router_is_not_asked(route_by: RouteBy, demo_settings: Settin
         (router(arm("hybrid-words", 0.0), look="hybrid-words"), "looks by hybrid-words"),
     ],
 )
-def test_a_router_for_something_else_is_refused_in_words(route_by: RouteBy, wrong: Router, said: str):
+def test_a_router_for_something_else_is_refused(route_by: RouteBy, wrong: Router, said: str):
     with pytest.raises(UsageError, match=said):
         route_by(wrong)
 

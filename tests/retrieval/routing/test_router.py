@@ -45,7 +45,7 @@ def test_the_arm_of_the_highest_utility_is_taken_and_the_estimates_say_why():
     assert unsure.arm == "fused[k=30]"
 
 
-def test_the_features_that_weighed_most_are_told_with_their_sign():
+def test_a_decision_has_the_features_that_weighed_most_with_their_sign():
     told = ROUTER.decide({"look.left": 4.0, "question.hops": 3.0}).weighed
     assert [each.feature for each in told] == ["look.left", "question.hops"]
     assert told[0].weight == pytest.approx((2.0 - 0.5) * 2)
