@@ -37,7 +37,7 @@ from ragways.evaluation.routing.evaluate import RouterEvaluation, evaluate_route
 from ragways.evaluation.routing.fit import FitSettings, fit
 from ragways.evaluation.routing.outcomes import Outcomes, gather
 from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
-from ragways.evaluation.run import Variant, parse_variants
+from ragways.evaluation.run import RunOptions, Variant, parse_variants
 from ragways.evaluation.run import evaluate as run_evaluation
 from ragways.evaluation.score import score, scored
 from ragways.evaluation.statistics.comparison import Comparisons
@@ -106,11 +106,7 @@ async def aevaluate(
             asked,
             variants,
             folder,
-            repeats=repeats,
-            seed=seed,
-            at_once=at_once,
-            budget=budget,
-            features=features,
+            options=RunOptions(repeats, seed, at_once, budget, features),
             progress=progress,
         )
         judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)

@@ -13,7 +13,7 @@ import pytest
 from ragways.evaluation import run as module
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import FEATURES_FILE, FILE, Records, question_features
-from ragways.evaluation.run import evaluate, parse_variants, take_features
+from ragways.evaluation.run import RunOptions, evaluate, parse_variants, take_features
 from ragways.index.open import Index
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.routing.features import FEATURES, all_features
@@ -31,9 +31,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def ran(index: Index, folder: Path, paradigms: str = "words,naive[k=2]", *, features: bool = True) -> list[str]:
     """The names of the records of a run."""
-    run = asyncio.run(
-        evaluate(resources(index), QUESTIONS, parse_variants(paradigms), folder, repeats=2, features=features)
-    )
+    options = RunOptions(repeats=2, features=features)
+    run = asyncio.run(evaluate(resources(index), QUESTIONS, parse_variants(paradigms), folder, options=options))
     assert run.failed == 0
     return [record.paradigm for record in run.records]
 

@@ -12,7 +12,7 @@ from ragways.core import log as jsonl
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import Records, RunInfo, begin
-from ragways.evaluation.run import Variant, evaluate
+from ragways.evaluation.run import RunOptions, Variant, evaluate
 from ragways.index.build import build
 from ragways.index.open import Index
 from ragways.models.call import Call, Reply
@@ -65,7 +65,8 @@ async def asked(folder: Path, model: Slow, *, out: str = "run", cache: MemoryCac
     client = ModelClient(model, cache=cache, prices=Prices({"slow": Price(1.0, 1.0)}))
     try:
         use = Resources(index, WordHashes(), client, fallback=True)
-        return (await evaluate(use, QUESTIONS, [Variant("words", "words")], folder / out, **options)).records
+        run = await evaluate(use, QUESTIONS, [Variant("words", "words")], folder / out, options=RunOptions(**options))
+        return run.records
     finally:
         index.close()
 

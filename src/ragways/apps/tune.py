@@ -166,7 +166,7 @@ async def _run(
     from ragways.assemble import opened
     from ragways.evaluation.metrics import find_metric
     from ragways.evaluation.routing.fit import FEWEST
-    from ragways.evaluation.run import evaluate
+    from ragways.evaluation.run import RunOptions, evaluate
 
     if quality is not None:
         find_metric(quality)  # an unknown name is an error before any question is asked
@@ -179,7 +179,7 @@ async def _run(
             raise UsageError(f"{few} too few to tune on", f"make more (--count), or bring {FEWEST} or more")
         with_model = use.model.model is not None
         at_once = wanted.at_once or (settings.model.concurrency if with_model else 1)
-        await evaluate(use, asked, variants, folder, seed=wanted.seed, at_once=at_once,
+        await evaluate(use, asked, variants, folder, options=RunOptions(seed=wanted.seed, at_once=at_once),
                        data={"questions": "tune", "count": len(asked)}, progress=progress)  # fmt: skip
     return folder, quality or ("accuracy" if with_model else "all-evidence")
 

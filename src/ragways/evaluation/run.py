@@ -75,6 +75,25 @@ class Variant:
         return paradigm.strategy(use, self.settings)
 
 
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How often each question is asked, so many `at_once`, with the `seed` of the model and a `budget` in USD.
+
+    `features`: store features of each question, by which a router can be fitted. `shared`: make a call that two
+    variants have in common once. Where it is made for each, all answers have seconds.
+    """
+
+    repeats: int = 1
+    seed: int = 0
+    at_once: int = 1
+    budget: float | None = None
+    features: bool = True
+    shared: bool = True
+
+
+USUAL = RunOptions()
+
+
 def parse_variants(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) -> list[Variant]:
     """Variants as they are written, joined by commas: `naive,naive[k=20;tokens=4000]`; `all` is every paradigm.
 
@@ -102,23 +121,17 @@ async def evaluate(
     variants: Sequence[Variant],
     folder: Path,
     *,
-    repeats: int = 1,
-    seed: int = 0,
-    at_once: int = 1,
-    budget: float | None = None,
+    options: RunOptions = USUAL,
     data: Mapping[str, Any] | None = None,
-    features: bool = True,
-    shared: bool = True,
     progress: ProgressCallback = silent,
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
-    A run that exists is continued: recorded answers are not repeated, failures are. `at_once` questions run
-    concurrently. A spent budget (USD) raises BudgetExceeded; records stay. `data` says where the questions come from;
-    `features` whether features of each question are stored, by which a router can be fitted; `shared` whether a call
-    that two variants have in common is made once. Where it is made for each, all answers have seconds. Raises
-    UsageError, before any question, where the folder has another run, or a variant needs a layer that the index lacks.
+    A run that exists is continued: recorded answers are not repeated, failures are. `data` says where the questions
+    come from. Raises UsageError, before any question, where the folder has another run, or a variant needs a layer that
+    the index lacks; BudgetExceeded where the budget is spent: records stay.
     """
+    repeats, at_once = options.repeats, options.at_once
     use = replace(use, fallback=False)  # a rule's answer is not the model's: here a failure is one
     if len({variant.name for variant in variants}) < len(variants):
         raise UsageError("two variants have one name", "name each otherwise")
@@ -136,7 +149,7 @@ async def evaluate(
         report(variant)
         if at_once == 1:
             own.forget()
-        own_calls = "" if shared else f" {variant.name}"
+        own_calls = "" if options.shared else f" {variant.name}"
         with trial(f"{info.id} {repeat}{own_calls}", info.seed + repeat or None):
             record = await _record(own, question, variant, gold, alone=at_once == 1)
         records.append(replace(record, repeat=repeat, seed=info.seed + repeat))
@@ -149,7 +162,7 @@ async def evaluate(
         info = begin(
             folder,
             RunInfo(
-                seed=seed,
+                seed=options.seed,
                 prompts=use.prompts,
                 temperature=use.model.temperature,
                 guard=use.guard.model_dump(),
@@ -161,7 +174,7 @@ async def evaluate(
                 questions=questions_hash([*records.here(), *questions]),
             ),
         )
-        with spending(Budget(usd=budget)), Sampler(samples_of(folder)) as sampler:
+        with spending(Budget(usd=options.budget)), Sampler(samples_of(folder)) as sampler:
             for variant in variants:
                 work = [(question, repeat) for repeat in range(repeats) for question in questions]
                 left = [each for each in work if (each[0].id, variant.name, each[1]) not in answered]
@@ -172,7 +185,7 @@ async def evaluate(
                 async with alone(use, variant.paradigm, variant.settings, left[0][0].text) as own:
                     sampler.label = variant.name
                     await in_turn((one(own, question, variant, repeat) for question, repeat in left), at_once)
-        if features:
+        if options.features:
             await take_features(use, {question.id: question.text for question in questions}, folder, progress=progress)
     return Run(folder, failed)
 

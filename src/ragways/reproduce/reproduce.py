@@ -22,7 +22,7 @@ from ragways.evaluation.question import Question, without_gold
 from ragways.evaluation.questions.generate import generate, write
 from ragways.evaluation.record import Record, Run, locked
 from ragways.evaluation.resources.sampler import samples_of
-from ragways.evaluation.run import Variant, evaluate
+from ragways.evaluation.run import RunOptions, Variant, evaluate
 from ragways.evaluation.score import score_records, scored
 from ragways.index.build import build_own
 from ragways.reproduce.by_type import TypeRow, type_rows
@@ -115,10 +115,12 @@ async def reproduce(ready: Prepared, progress: ProgressCallback = silent) -> Rep
             ready.questions,
             [Variant(variant.label, variant.paradigm, variant.settings) for variant in ready.variants],
             folder,
-            repeats=ready.repeats,
-            seed=ready.seed,
-            at_once=chosen.model.concurrency if use.model.model is not None else 1,
-            shared=False,  # each paradigm's own calls, so that its seconds are known
+            options=RunOptions(
+                repeats=ready.repeats,
+                seed=ready.seed,
+                at_once=chosen.model.concurrency if use.model.model is not None else 1,
+                shared=False,  # each paradigm's own calls, so that its seconds are known
+            ),
             progress=progress,
         )
         own_tables = list(beside(experiment, ready.located.data, ready.questions, use.index))

@@ -7,6 +7,7 @@ import hashlib
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ragways.core.table import Table
     from ragways.evaluation.datasets import DatasetFiles
     from ragways.evaluation.record import Records, Run
-    from ragways.evaluation.run import Variant
+    from ragways.evaluation.run import RunOptions, Variant
     from ragways.settings import Settings
 
 DEMO = "demo"
@@ -81,7 +82,7 @@ def run(
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.question import without_gold
     from ragways.evaluation.record import Records
-    from ragways.evaluation.run import evaluate, parse_variants
+    from ragways.evaluation.run import RunOptions, evaluate, parse_variants
     from ragways.evaluation.sampling import sample
 
     records = Records(out)
@@ -105,16 +106,13 @@ def run(
                 questions=asked,
                 variants=variants,
                 folder=records.folder,
-                repeats=repeats,
-                seed=seed,
-                budget=budget,
                 data=described,
-                features=features,
                 progress=progress,
             )
             if corpus is not None:
                 chosen = asyncio.run(indexed(chosen, corpus, [variant.name for variant in variants], progress))
-            failed = asyncio.run(_run(chosen, where, at_once, ask))
+            options = RunOptions(repeats, seed, at_once or 0, budget, features)
+            failed = asyncio.run(_run(chosen, where, options, ask))
     show_run(out, json)
     if not json:
         _warn(records)
@@ -153,14 +151,14 @@ def _warn(records: Records) -> None:
 
 
 async def _run(
-    settings: Settings, where: str | None, at_once: int | None, ask: Callable[..., Coroutine[Any, Any, Run]]
+    settings: Settings, where: str | None, options: RunOptions, ask: Callable[..., Coroutine[Any, Any, Run]]
 ) -> int:
     from ragways.assemble import opened
 
     async with opened(settings) as whole:
         use = whole.only(where)
         concurrency = settings.model.concurrency if use.model.model is not None else 1
-        return (await ask(use, at_once=at_once or concurrency)).failed
+        return (await ask(use, options=replace(options, at_once=options.at_once or concurrency))).failed
 
 
 @with_settings("trust")
