@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ragways.apps.cli import main
+from tests.apps.browser import Browser
 from tests.fakes import write
 
 CORPUS = {
@@ -63,6 +64,25 @@ def indexed(ragways: Run, home: Path) -> Run:
     write(home / "docs", CORPUS)
     assert ragways("index", "docs").code == 0
     return ragways
+
+
+@pytest.fixture(scope="session")
+def opened_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One for all tests."""
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def browser(opened_browser: Browser) -> Iterator[Browser]:
+    """The browser, which may not complain of the pages that a test shows, nor leave this machine."""
+    opened_browser.errors.clear()
+    opened_browser.requests.clear()
+    yield opened_browser
+    assert opened_browser.errors == []
+    assert [
+        url for url in opened_browser.requests if not url.startswith(("file:", "about:", "http://127.0.0.1:"))
+    ] == []
 
 
 def one_line(done: Done, code: int, *said: str) -> None:

@@ -204,30 +204,29 @@ def test_every_character_of_a_task_is_data(tmp_path: Path):
 
 
 @needs_browser
-def test_in_a_browser(page: Served, tmp_path: Path):
-    with Browser(tmp_path / "profile") as browser:
-        browser.open(page.url, width=800)
-        assert "Does the answer say" in browser.ask("document.querySelector('h1').textContent")
-        assert "1 of 6" in browser.ask("document.getElementById('place').textContent")
-        shown = browser.ask("document.body.innerText")
-        assert EVIL.split("\u202e")[0] in shown
-        assert "\u202e" not in shown
-        assert browser.ask("document.querySelectorAll('img, #task b, #task script').length") == 0
-        assert browser.ask("document.documentElement.scrollWidth") <= 800
-        browser.press("1", 49)
-        browser.wait("document.getElementById('place').textContent.startsWith('2 of 6')")
-        browser.click("#buttons button:nth-child(3)")
-        browser.wait("document.getElementById('place').textContent.startsWith('3 of 6 · 2 labelled by ann')")
-        browser.press("b", 66)
-        browser.wait("document.querySelector('[aria-pressed=true]').textContent === 'wrong (3)'")
-        browser.press("2", 50)
-        browser.wait("document.getElementById('place').textContent.startsWith('3 of 6')")
-        assert [label.value for label in Labels(page.folder)] == ["right", "wrong", "partly"]
-        browser.open(page.url)
-        browser.wait("document.getElementById('place').textContent.startsWith('3 of 6')")
-        browser.click("#buttons button:nth-child(6)")
-        browser.wait("document.getElementById('said').textContent.startsWith('All labels are kept')")
-        assert browser.ask("document.querySelectorAll('button:disabled').length") == 6
-        assert browser.errors == []
-        home = page.url.rsplit("/", 2)[0]
-        assert [url for url in browser.requests if not url.startswith((home, "about:"))] == []
+def test_in_a_browser(page: Served, browser: Browser):
+    browser.open(page.url, width=800)
+    assert "Does the answer say" in browser.ask("document.querySelector('h1').textContent")
+    assert "1 of 6" in browser.ask("document.getElementById('place').textContent")
+    shown = browser.ask("document.body.innerText")
+    assert EVIL.split("\u202e")[0] in shown
+    assert "\u202e" not in shown
+    assert browser.ask("document.querySelectorAll('img, #task b, #task script').length") == 0
+    assert browser.ask("document.documentElement.scrollWidth") <= 800
+    browser.press("1", 49)
+    browser.wait("document.getElementById('place').textContent.startsWith('2 of 6')")
+    browser.click("#buttons button:nth-child(3)")
+    browser.wait("document.getElementById('place').textContent.startsWith('3 of 6 · 2 labelled by ann')")
+    browser.press("b", 66)
+    browser.wait("document.querySelector('[aria-pressed=true]').textContent === 'wrong (3)'")
+    browser.press("2", 50)
+    browser.wait("document.getElementById('place').textContent.startsWith('3 of 6')")
+    assert [label.value for label in Labels(page.folder)] == ["right", "wrong", "partly"]
+    browser.open(page.url)
+    browser.wait("document.getElementById('place').textContent.startsWith('3 of 6')")
+    browser.click("#buttons button:nth-child(6)")
+    browser.wait("document.getElementById('said').textContent.startsWith('All labels are kept')")
+    assert browser.ask("document.querySelectorAll('button:disabled').length") == 6
+    assert browser.errors == []
+    home = page.url.rsplit("/", 2)[0]
+    assert [url for url in browser.requests if not url.startswith((home, "about:"))] == []

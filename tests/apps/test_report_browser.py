@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,6 @@ def changed(data: dict[str, Any], **tables: list[dict[str, Any]]) -> dict[str, A
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = labelled(made_run(tmp_path_factory.mktemp("report") / "run", questions=60, duels=True))
     return made_report([folder])
@@ -44,15 +37,6 @@ def url(data: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("page") / "report.html"
     file.write_text(report_page(data), encoding="utf-8")
     return file.as_uri()
-
-
-@pytest.fixture(autouse=True)
-def clean(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No test may leave the browser complaining, or send it anywhere."""
-    yield
-    opened: Browser = request.getfixturevalue("browser")
-    assert opened.errors == []
-    assert [url for url in opened.requests if not url.startswith(("file:", "about:"))] == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1400, True), (390, False)])

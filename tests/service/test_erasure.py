@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragways
@@ -31,6 +31,7 @@ LIGHT = "The lighthouse of Sollen was built in 1871 by the engineer Ada Marsh on
 FERRY = "The ferry Halcyon carries the post to the outer islands every second Tuesday of the month."
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.binary(min_size=SHORTEST, max_size=40), min_size=1, max_size=8, unique=True), st.randoms())
 def test_all_strings_are_found_and_no_others(strings: list[bytes], dice: random.Random):
     there = [string for string in strings if dice.random() < 0.5]

@@ -79,7 +79,7 @@ def ask(
         logging.getLogger("ragways").setLevel(logging.ERROR)
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    one = len(names) == 1 and (answer_only or not details)
+    one = len(names) == 1
     if not json and not one and (answer_only or stream):
         raise UsageError("--answer-only and --stream print one answer", "name one paradigm, or add --json")
     if stream is None:
@@ -100,7 +100,7 @@ def ask(
         if writer is None:
             show_text(results[0].answer, results[0].answer.shown)
     elif one:
-        show_answer(results[0], written=writer is not None, quiet=quiet)
+        show_answer(results[0], written=writer is not None, quiet=quiet, details=details)
     else:
         show_answers(results, failures, details=details)
     if results and (html is not None or (trace and not json)):
@@ -127,7 +127,9 @@ def finish(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError
     A reached budget comes first, then a failed model. If only some of several ways could answer, the work is done in
     part.
     """
-    _report_failures(results)
+    for result in results:
+        if result.answer.error:
+            say(f"{result.paradigm}: answered without the model: {result.answer.error}", logging.WARNING)
     if failures and not results:
         raise typer.Exit(failures[0][1].exit_code)
     ways = {result.answer.way for result in results if result.answer.error}
@@ -137,13 +139,6 @@ def finish(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError
         raise typer.Exit(ModelError.exit_code)
     if ways or failures:
         raise typer.Exit(PARTLY)
-
-
-def _report_failures(results: Sequence[Result]) -> None:
-    """A line on standard error for each answer that the model failed to give."""
-    for result in results:
-        if result.answer.error:
-            say(f"{result.paradigm}: answered without the model: {result.answer.error}", logging.WARNING)
 
 
 @with_settings("index")

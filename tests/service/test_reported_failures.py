@@ -1,4 +1,4 @@
-"""What readers of a server are told when the model, the reader or the disk fails: never an address or a path."""
+"""What readers of a server see when the model, the reader or the disk fails: never an address or a path."""
 
 from __future__ import annotations
 
