@@ -37,9 +37,7 @@ def reproduce(
     trials: Annotated[
         int | None, typer.Option("--trials", help="Whole comparisons in duels.", min=1, max=1000, show_default="2")
     ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Show the calls and what they cost; make none.")
-    ] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Show the calls and what they cost; make none.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     json: JsonOption = False,
 ) -> None:
