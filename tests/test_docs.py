@@ -77,7 +77,7 @@ def test_variables_that_the_readme_sets_are_settings():
         read_settings(environment={"RAGWAYS_MODEL__PROVIDER": name})
 
 
-def test_the_python_of_the_readme_prints_what_it_says(
+def test_the_python_of_the_readme_prints_what_is_shown(
     tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)

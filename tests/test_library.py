@@ -120,7 +120,7 @@ def test_an_index_of_ones_own_embedder_opens_with_it_alone(settings: Settings, i
 
 
 @pytest.mark.parametrize("kind", [Parrot, AsyncParrot])
-def test_a_model_of_ones_own_answers_and_its_replies_are_kept(settings: Settings, index: Path, kind: type[Parrot]):
+def test_a_model_of_ones_own_answers_and_its_replies_are_cached(settings: Settings, index: Path, kind: type[Parrot]):
     model = kind()
     for calls in (1, 0):
         with ragways.open(settings=settings, embedder=Letters(), model=model) as corpus:
@@ -278,7 +278,7 @@ def test_the_front_door_is_listed_and_a_star_shadows_nothing():
         ragways.nothing  # noqa: B018
 
 
-def test_public_things_say_what_they_do():
+def test_public_things_have_docstrings():
     for name in ragways.__all__:
         if not name.startswith("__"):
             assert len(getattr(ragways, name).__doc__ or "") > 20, f"{name} has no docstring"

@@ -67,7 +67,7 @@ def test_what_it_shows(ran: nbformat.NotebookNode):
     assert "report.html" in outputs(ran, "evaluation.report")
 
 
-def test_without_pandas_the_cell_that_would_use_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch):
+def test_without_pandas_the_cell_that_would_use_it_names_what_is_missing(monkeypatch: pytest.MonkeyPatch):
     (cell,) = [cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells if "to_pandas" in cell.source]
     monkeypatch.setitem(sys.modules, "pandas", None)
     names = {"ragways": ragways, "evaluation": object.__new__(Evaluation)}
@@ -75,7 +75,7 @@ def test_without_pandas_the_cell_that_would_use_it_says_what_is_missing(monkeypa
     assert "pip install pandas" in str(names["figures"])
 
 
-def test_the_notebook_is_kept_without_outputs():
+def test_the_notebook_is_stored_without_outputs():
     for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
         assert not cell.get("outputs")
         assert not cell.get("execution_count")

@@ -132,7 +132,7 @@ def test_a_file_of_nonsense_is_an_error_with_its_name(text: str, folders: Write,
 
 
 def test_commands_that_send_a_key_ask_for_trust_and_others_do_not(folders: Write, monkeypatch: pytest.MonkeyPatch):
-    """`--trust` is an option exactly where a model may be asked; the rest works in such a folder as ever."""
+    """`--trust` is an option exactly where a model may be called; the rest works in such a folder as ever."""
     from typer.testing import CliRunner
 
     folders(f"[model]\nbase_url = '{ELSEWHERE}'\nname = 'm'\n")
@@ -151,7 +151,7 @@ def test_commands_that_send_a_key_ask_for_trust_and_others_do_not(folders: Write
 # Layers
 
 
-def test_a_layers_setting_from_the_environment_is_what_it_says(tmp_path: Path):
+def test_a_layers_setting_from_the_environment_has_its_type(tmp_path: Path):
     set_off = {"RAGWAYS_GRAPH__RELATION_VECTORS": "false", "RAGWAYS_WINDOWS__SIZE": "4", "HOME": str(tmp_path)}
     settings = recipe_of(read_settings(environment=set_off), frozenset()).settings
     assert settings["graph"] == GraphSettings(relation_vectors=False)

@@ -107,7 +107,7 @@ def named() -> set[str]:
     return {f"some/index/{name}" for name in (*blocks, MANIFEST)}
 
 
-def test_it_is_built_asked_changed_and_forgotten(
+def test_an_index_at_a_url_is_built_queried_changed_and_erased(
     tmp_path: Path, corpus: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ):
     one, other = on(tmp_path / "one"), on(tmp_path / "other")
@@ -188,7 +188,7 @@ def test_a_server_that_stops_in_mid_publishing_leaves_the_state_before(
     assert found(other) == found(one) != expected
 
 
-def test_of_two_writers_one_is_told_to_run_again(tmp_path: Path, corpus: Path, server: Server):
+def test_the_second_of_two_writers_must_run_again(tmp_path: Path, corpus: Path, server: Server):
     one, other = on(tmp_path / "one"), on(tmp_path / "other")
     build(corpus, one)
     write(corpus, {"new.txt": "A new light stands in Port Elm."})

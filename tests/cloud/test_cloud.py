@@ -50,7 +50,7 @@ def test_an_index_in_a_bucket(tmp_path: Path):
         ("s3", ""),
     ],
 )
-def test_a_url_is_told_from_a_folder(given: str, url: str):
+def test_urls_and_folders_are_distinguished(given: str, url: str):
     assert url_of(Path(given)) == url
 
 
@@ -61,7 +61,7 @@ def test_what_is_more_than_a_bucket_and_a_path_is_refused(given: str):
     assert "secret" not in str(refused.value)
 
 
-def test_without_the_client_the_cure_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_the_client_the_error_has_its_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "obstore", None)
     corpus = write(tmp_path / "corpus", {"a.txt": "A light."})
     settings = Settings.model_validate({"index": "s3://bucket/index", "cache": tmp_path / "cache"})

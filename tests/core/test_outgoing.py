@@ -155,7 +155,7 @@ def streamed(text: str, evidence: list[str]) -> list[tuple[str, bool]]:
     return pieces
 
 
-def test_a_stream_says_the_same_as_the_whole_and_takes_nothing_back():
+def test_a_stream_equals_the_whole_text_and_is_only_appended_to():
     pieces = streamed(NATURAL, EVIDENCE)
     assert [restart for _, restart in pieces] == [True] + [False] * (len(pieces) - 1)
     assert "".join(piece for piece, _ in pieces) == outgoing(NATURAL, EVIDENCE)

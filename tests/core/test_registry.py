@@ -1,4 +1,4 @@
-"""Tables that plug-ins add to: found by entry points, broken ones named, clashes refused."""
+"""Tables that plug-ins add to by entry points; broken ones are named, clashes refused."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_without_plug_ins_it_is_what_was_given():
     assert things.package_of("first") == "ragways"
 
 
-def test_a_name_that_is_not_there_says_what_was_meant():
+def test_an_unknown_name_is_an_error_with_the_nearest_one():
     with pytest.raises(UsageError, match=r"there is no thing 'frist'.*did you mean first"):
         table().find("frist")
 
@@ -85,7 +85,7 @@ def test_two_with_one_name_are_an_error_that_names_both(site: Path, name: str):
         list(table())
 
 
-def test_what_is_named_for_later_is_imported_when_it_is_asked_for(site: Path):
+def test_a_thing_of_later_is_imported_when_it_is_used(site: Path):
     (site / "reg_later.py").write_text("from tests.core.test_registry import Thing\nLATE = Thing('late')\n")
     install(site, "reg-beside", "ONE = Thing('beside')", {"one": "ONE"})
     things = Registry(GROUP, "thing", Thing, [Thing("first")], later={"late": "reg_later:LATE"})

@@ -48,7 +48,7 @@ def test_what_json_has_no_word_for():
         to_plain(object())
 
 
-def test_data_that_does_not_fit_says_where():
+def test_data_that_does_not_fit_is_an_error_with_its_place():
     with pytest.raises(ValueError, match=r"inner\.value"):
         from_plain(Outer, {"name": "a", "inner": {"value": "lots"}})
 

@@ -144,6 +144,8 @@ def test_a_broken_line_costs_itself(tmp_path: Path):
     with pytest.raises(LoadError, match=r"no valid JSON in line 2 .* and in 1 more; its other records were read"):
         read(path)
     assert [document.text for document in until_error(path)] == ["one", "two", "three"]
+    path.write_text('{"text": "one"}\n' + "broken\n" * 500 + '{"text": "two"}\n')
+    assert [document.text for document in until_error(path)] == ["one"], "no file of records"
 
 
 def until_error(path: Path) -> list[Document]:

@@ -37,7 +37,7 @@ def test_a_real_file_is_read(tmp_path: Path, suffix: str):
 
 
 @pytest.mark.parametrize("suffix", [".md", ".rst", ".html", ".docx", ".wiki", ".xml"])
-def test_structure_is_kept(tmp_path: Path, suffix: str):
+def test_structure_is_read(tmp_path: Path, suffix: str):
     document = read(write(tmp_path, suffix))[0]
     assert ("History", 2) in [(heading.title, heading.level) for heading in document.headings]
     assert ("spring tides", "Tidal range") in anchors(document)
@@ -58,7 +58,7 @@ def test_metadata(tmp_path: Path, suffix: str):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02\xff" * 100, b"  \n \t \n"], ids=["empty", "binary", "blank"])
-def test_nothing_to_read_is_said(tmp_path: Path, suffix: str, content: bytes):
+def test_a_file_without_text_is_an_error(tmp_path: Path, suffix: str, content: bytes):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(content)
     with pytest.raises(LoadError, match=r"^notes/a has|^notes/a "):

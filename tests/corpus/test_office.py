@@ -50,7 +50,7 @@ def test_tables_are_bounded_and_grouped(tmp_path: Path, monkeypatch: pytest.Monk
     assert all(len(paragraph) <= 1100 and paragraph.startswith("One: row") for paragraph in paragraphs)
 
 
-def test_cells_that_are_cut_and_quotes_without_end_are_told(tmp_path: Path):
+def test_cut_cells_and_open_quotes_are_reported(tmp_path: Path):
     skipped: list[Skipped] = []
     path = tmp_path / "a.csv"
     path.write_text(f"Name,Note\nAda,{'long ' * 1000}\nBé,x\n")

@@ -96,7 +96,7 @@ PARTS = st.sampled_from(["a", "b", "*", "**", "a*", "?", "[ab]", "*.md", "[!a]",
     ),
     path=st.lists(NAMES, min_size=1, max_size=4),
 )  # fmt: skip
-def test_rules_say_what_git_says(repository: Path, patterns: list[str], path: list[str]):
+def test_rules_match_as_git_does(repository: Path, patterns: list[str], path: list[str]):
     (repository / ".gitignore").write_text("\n".join(patterns) + "\n", encoding="utf-8")
     whole = Filter(Selection(exclude=tuple(patterns)))
     ours = False

@@ -49,7 +49,7 @@ def lines(document: Document) -> dict[str, int]:
     }
 
 
-def test_markdown_says_the_line_of_the_file(tmp_path: Path):
+def test_places_in_markdown_are_lines_of_the_file(tmp_path: Path):
     found = lines(read_text(tmp_path, "a.md", MARKDOWN))
     assert found == {
         "The tide comes": 6, "in twice.": 7, "Signals": 9, "red": 11, "green": 12, "at night": 13,
@@ -59,14 +59,14 @@ def test_markdown_says_the_line_of_the_file(tmp_path: Path):
         assert stretch.split(" ")[0] in MARKDOWN.split("\n")[line - 1]
 
 
-def test_a_record_says_its_line_where_it_has_one(tmp_path: Path):
+def test_a_record_of_a_line_has_its_number(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one"}\n\n' + json.dumps({"text": "two\n\nthree"}))
     assert [document.places for document in read(path)] == [(Place(0, line=1),), (Place(0, line=3),)]
     assert read_text(tmp_path, "a.json", '[\n{"text": "one"}]').places == ()
 
 
-def test_a_pdf_says_the_page_also_from_the_child_process(tmp_path: Path):
+def test_places_in_a_pdf_are_pages_also_from_the_child_process(tmp_path: Path):
     whole = pypdfium2.PdfDocument.new()
     for lines in (("First page.",), (), ("Third page.",)):
         whole.import_pages(pypdfium2.PdfDocument(samples.pdf(lines)))
@@ -83,7 +83,7 @@ def test_a_pdf_says_the_page_also_from_the_child_process(tmp_path: Path):
     assert other == document
 
 
-def test_a_place_begins_with_its_run_and_only_changes_are_kept():
+def test_a_place_begins_with_its_run_and_only_changes_are_stored():
     builder = TextBuilder(1000)
     builder.at(line=1)
     builder.at(line=2)

@@ -1,4 +1,4 @@
-"""Pages of a web site as documents, from a server on this machine; and that nothing but public addresses is asked."""
+"""Pages of a web site as documents, from a server on this machine; and that only public addresses get requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HERE = frozenset(("127.0.0.1",))
 
 
 class Site:
-    """A server whose pages tests set: path → status, headers, body. It remembers what it was asked."""
+    """A server whose pages tests set: path → status, headers, body. It records the requests."""
 
     def __init__(self) -> None:
         self.pages: dict[str, tuple[int, dict[str, str], bytes]] = {}
@@ -113,7 +113,9 @@ def test_a_page_that_fails_takes_nothing_away_and_one_that_is_gone_does(site: Si
     site.put("/b.html", "B")
     fetch(site, tmp_path, "/")
     del site.pages["/a.html"]
-    assert keys(site, fetch(site, tmp_path, "/")) == ["/", "/b.html"]
+    found = fetch(site, tmp_path, "/")
+    assert keys(site, found) == ["/", "/b.html"]
+    assert not found.failed
     site.put("/", "down", status=503)
     found = fetch(site, tmp_path, "/")
     assert "/b.html" in keys(site, found)
@@ -197,7 +199,7 @@ def test_addresses_that_are_not_public(address: str):
     ["file:///etc/passwd", "ftp://x.example/", "https://", "http://user:key@x.example/", "x", "http://[::1",
      "http://x.example:0/", "http://x.example:99999/", "http://x.example/\x1b[2J", "http://x.example/\r\nHost: y"],
 )  # fmt: skip
-def test_addresses_that_are_not_asked(url: str):
+def test_addresses_that_are_refused(url: str):
     with pytest.raises(LoadError):
         check_url(url)
 

@@ -127,7 +127,7 @@ def test_unbalanced_marks_lose_no_following_text(source: str):
     assert anchors(document)[-1] == ("Link", "Link")
 
 
-def test_a_page_beyond_the_limit_says_so():
+def test_a_page_beyond_the_limit_is_marked_as_truncated():
     document = wiki("word " * 1000, max_page=50)
     assert len(document.text) < 51
     assert "truncated" in document.metadata

@@ -73,7 +73,7 @@ def changed(folder: Path, documents: int) -> Path:
 
 
 def run(index: Path, documents: Path, bill: Path) -> None:
-    """A run of small batches; communities are found anew, for those brought up to date tell of the way there."""
+    """A run of small batches; communities are detected anew, for those brought up to date depend on the history."""
     how = recipe(
         layers=frozenset(LAYERS.split(",")),
         settings=SETTINGS,

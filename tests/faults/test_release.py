@@ -77,7 +77,7 @@ def test_no_command_takes_a_secret_as_an_argument():
 
 @pytest.fixture(scope="module")
 def metadata() -> Any:
-    """What the package index is told, by the build backend itself."""
+    """The metadata for the package index, by the build backend itself."""
     from hatchling.metadata.core import ProjectMetadata
     from hatchling.plugin.manager import PluginManager
 

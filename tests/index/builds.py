@@ -1,4 +1,4 @@
-"""Small corpora, their indexes, all that an index answers with, and a layer that notes what it is asked for."""
+"""Small corpora, their indexes, all that an index answers with, and a layer that records its calls."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rows(folder: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 def contents(folder: Path) -> dict[str, object]:
-    """All that an index has: its rows, its vectors, the chunks that words are found in, and its graphs."""
+    """All that an index has: its rows, its vectors, the chunks that words match, and its graphs."""
     found: dict[str, object] = dict(rows(folder))
     with closing(Index.open(folder)) as index:
         if "vectors" in index.layers:

@@ -149,7 +149,7 @@ def test_replies_are_forgotten_when_a_document_goes_or_changes_and_vectors_stay(
 BROKEN = '{"title": "Alma", "text": "The secret of Alma is 42."}\nbroken\n{"title": "Ida", "text": "Ida sails."}\n'
 
 
-def test_a_file_that_breaks_is_reported_and_its_earlier_version_kept(index: Path, corpus: Path):
+def test_a_file_that_breaks_is_reported_and_its_earlier_version_stays(index: Path, corpus: Path):
     run(index, [corpus])
     (corpus / "storm.txt").write_bytes(b"\x00\x01\x02" * 100)
     summary = run(index, [corpus])
@@ -180,7 +180,7 @@ def test_a_file_of_which_a_document_was_removed_goes_with_the_others(tmp_path: P
     assert not rows(index)["documents"] + rows(index)["sources"] + rows(index)["records"]
 
 
-def test_a_file_that_is_left_out_now_is_kept_and_reported(index: Path, corpus: Path):
+def test_a_file_that_is_left_out_now_stays_and_is_reported(index: Path, corpus: Path):
     run(index, [corpus])
     summary = run(index, [corpus], options=LoadOptions(max_bytes=70))
     assert summary.failed
@@ -219,7 +219,7 @@ def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path, index: Path):
 # Layers
 
 
-def test_a_layer_is_told_which_documents_came_and_went(index: Path, corpus: Path, notes: Notes):
+def test_a_fold_gets_the_documents_that_came_and_went(index: Path, corpus: Path, notes: Notes):
     run(index, [corpus], layers=WITH_NOTES)
     with closing(Store.open(index)) as store:
         numbers = dict(store.db.execute("SELECT key, number FROM documents"))

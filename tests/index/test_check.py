@@ -1,4 +1,4 @@
-"""Each thing that must hold of an index is broken on purpose, and is reported; and what an index is said to hold."""
+"""Each thing that must hold of an index is broken on purpose, and is reported; and what its status lists."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_many_documents_of_an_unknown_language_are_named_with_the_cure(tmp_path:
     assert check(index).fit
 
 
-def test_nothing_is_said_of_few_documents_or_of_another_embedder(tmp_path: Path):
+def test_no_warning_for_few_documents_or_another_embedder(tmp_path: Path):
     named = WordHashes(MiniLM().name)
     english = {f"{n}.md": f"The light of number {n} is on the coast of the island.\n" for n in range(11)}
     few = write(tmp_path / "few", {**english, "one.md": CHINESE["token.md"]})

@@ -72,7 +72,7 @@ def test_structure_as_networkx_has_it(name: str):
     assert got.clustering_of.whole
 
 
-def test_clustering_of_a_graph_with_too_many_pairs_is_estimated_and_says_so():
+def test_clustering_of_a_graph_with_too_many_pairs_is_marked_as_estimated():
     graph = networkx.powerlaw_cluster_graph(3000, 5, 0.7, seed=4)
     links = links_of(graph)
     exact, _ = mean_clustering(links)
@@ -131,7 +131,7 @@ def test_distances_to_the_centroid_as_computed_directly():
     )
 
 
-def test_a_large_corpus_is_sampled_and_says_so():
+def test_figures_of_a_large_corpus_are_marked_as_sampled():
     points = embedded(np.random.default_rng(6).random((5000, 2)))
     got = semantic(points, limit=2000, seed=7)
     assert (got.neighbours_of.size, got.neighbours_of.of, got.neighbours_of.seed) == (2000, 5000, 7)
@@ -203,7 +203,7 @@ def test_the_texts_by_hand(tmp_path: Path):
     index.close()
 
 
-def test_a_graph_tells_which_documents_others_name(tmp_path: Path):
+def test_a_graph_knows_which_documents_others_mention(tmp_path: Path):
     """Without any link: the harbour is named in two other documents, the others in none."""
     plain = {
         "harbour.md": "# Ness Harbour\n\nNess Harbour is a harbour.\n",

@@ -74,9 +74,3 @@ def test_a_value_is_never_a_query(index: Index):
         part = only(index, f"""path = "{text.replace('"', chr(92) + '"')}" """)
         assert part.matches_nothing
     assert len(keys(index)) == 3
-
-
-def test_few_restricted_indexes_stay_in_memory(index: Index):
-    parts = [only(index, f"date>{year}") for year in range(1990, 2000)]
-    assert len(index.filtered) < len(parts)
-    assert keys(parts[0]) == ["api/b.md", "guide/a.md"], "one that was dropped still reads"

@@ -1,4 +1,4 @@
-"""What has an id, a key, a file or a title is found and shown in its place."""
+"""Documents and their parts by id, key, file or title, shown in their place."""
 
 from __future__ import annotations
 

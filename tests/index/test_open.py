@@ -37,7 +37,7 @@ def live(index: Path) -> Iterator[LiveIndex]:
 
 
 def found(index: Index, words: str = WORDS) -> set[str]:
-    """Titles of what is found, as a question finds them."""
+    """Titles of the hits, as a question gets them."""
     ids = [id for id, _ in index.words.search(words, 9)]
     return {piece.title for piece in index.pieces(ids).values()}
 

@@ -19,7 +19,7 @@ def make(folder: Path, generation: int, files: dict[str, bytes], before: Views |
         return made.publish({name.split("/")[0]: (generation, "so") for name in files}, "rows")
 
 
-def test_what_is_published_is_found_with_its_layers(tmp_path: Path):
+def test_published_views_are_read_with_their_layers(tmp_path: Path):
     assert published(tmp_path) is None
     make(tmp_path, 7, {"words/a": b"one", "vectors/b": b"two"})
     views = published(tmp_path)
@@ -30,7 +30,7 @@ def test_what_is_published_is_found_with_its_layers(tmp_path: Path):
     assert views.size_of("words") == 3
 
 
-def test_the_newest_that_is_whole_is_found_up_to_a_generation(tmp_path: Path):
+def test_the_newest_whole_views_up_to_a_generation_are_used(tmp_path: Path):
     for generation in (1, 2, 12):
         make(tmp_path, generation, {"words/a": b"x"})
     assert [published(tmp_path, until).generation for until in (None, 12, 11, 2, 1)] == [12, 12, 2, 2, 1]  # type: ignore[union-attr]
@@ -84,7 +84,7 @@ def test_what_a_killed_run_has_appended_is_not_taken_over(tmp_path: Path):
 
 
 @pytest.mark.parametrize("every", [False, True])
-def test_damage_is_told(tmp_path: Path, every: bool):
+def test_damage_is_reported(tmp_path: Path, every: bool):
     views = make(tmp_path, 1, {"words/a": b"something", "words/b": b"else", "vectors/c": b"whole"})
     (views.of("words") / "a").write_bytes(b"somethinG")
     (views.of("words") / "b").unlink()

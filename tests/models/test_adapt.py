@@ -54,7 +54,7 @@ def test_a_name_and_complete_make_a_model(own: Own):
     assert (own.thread == "MainThread") is isinstance(own, AsyncOwn), "what is not async runs in a thread"
 
 
-def test_errors_of_the_object_are_told_in_words():
+def test_errors_of_the_object_are_reported():
     with pytest.raises(ModelRefused, match=r"own failed \(ValueError: no luck\)") as caught:
         asyncio.run(ModelClient(as_model(Own(ValueError("no luck")))).do(NOTE, ABOUT))
     assert isinstance(caught.value.__cause__, ValueError)
@@ -65,7 +65,7 @@ def test_errors_of_the_object_are_told_in_words():
         asyncio.run(as_model(Own()).send(call))
 
 
-def test_what_is_no_model_is_told_what_it_lacks():
+def test_an_object_that_is_no_model_is_refused_with_what_it_lacks():
     with pytest.raises(UsageError, match="name") as caught:
         as_model(object())
     assert "complete" in caught.value.cure
@@ -122,7 +122,7 @@ def test_a_name_and_embed_make_an_embedder(kind: type[Vectors]):
         (7, "shape"),
     ],
 )
-def test_what_are_no_vectors_is_told_in_words(rows: object, told: str):
+def test_values_that_are_no_vectors_are_refused(rows: object, told: str):
     embedder = as_embedder(Vectors(rows))
     if not told:
         assert asyncio.run(embedder.embed(["x", "y"])).shape == (2, 3)

@@ -35,7 +35,7 @@ def test_a_key_names_the_model_and_its_endpoint_and_nothing_else():
     assert replace(CALL, schema={"a": 1, "b": 2}).key("m") == replace(CALL, schema={"b": 2, "a": 1}).key("m")
 
 
-def test_a_reply_can_be_kept():
+def test_a_reply_survives_its_json():
     reply = Reply("naïve 🦔", Usage(1, 2, 3, 1, 1, 0.5), "m", 1.5, tool_calls=(ToolCall("1", "look", "{}"),))
     assert Reply.from_json(reply.to_json()) == reply
     assert reply.again().usage == Usage()

@@ -99,7 +99,7 @@ def test_reasoning_is_counted_and_priced():
     assert report.usd == pytest.approx(calls * (10 * 1.0 + 50 * 10.0) / 1_000_000)
 
 
-def test_an_endpoint_that_is_a_web_page_is_asked_once(tmp_path: Path):
+def test_a_web_page_gets_one_request(tmp_path: Path):
     memory = DialectMemory(tmp_path)
     with LoopbackServer(faults=[Fault("page")]) as server:
         report = checked(server, memory)

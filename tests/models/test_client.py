@@ -193,7 +193,7 @@ def test_a_call_that_was_cancelled_on_its_way_is_charged():
     asyncio.run(main())
 
 
-def test_an_unknown_price_is_said_and_never_free():
+def test_an_unknown_price_is_reported_and_never_free():
     async def main():
         with ScriptedModel(["hi"]) as model, span("root") as root:
             client = ModelClient(model)

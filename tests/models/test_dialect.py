@@ -1,4 +1,4 @@
-"""How an endpoint wants to be asked: learnt from its refusals and from replies that do not obey, and remembered."""
+"""The form of requests that an endpoint wants, learnt from its refusals and from replies, and remembered."""
 
 import asyncio
 import json

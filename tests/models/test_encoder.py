@@ -73,7 +73,7 @@ def test_a_damaged_manifest_is_refused_with_the_cure(folder: Path, text: str | N
     assert "pip install --force-reinstall" in refused.value.cure
 
 
-def test_a_file_that_onnxruntime_cannot_run_says_so(folder: Path) -> None:
+def test_a_file_that_onnxruntime_cannot_run_is_an_error_with_its_cure(folder: Path) -> None:
     other = b"no model"
     manifest = json.loads((WEIGHTS / "manifest.json").read_text())
     manifest["files"]["embedder.onnx"]["crc32"] = zlib.crc32(other)

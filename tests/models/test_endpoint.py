@@ -179,7 +179,7 @@ def test_a_fault_that_passes_is_survived(kind):
 
 
 @pytest.mark.parametrize("kind", FAULTS_THAT_PASS)
-def test_a_fault_that_stays_is_said(kind):
+def test_a_fault_that_stays_is_an_error_with_its_cure(kind):
     with LoopbackServer(faults=[Fault(kind)]) as server, spending() as meter, pytest.raises(ModelUnavailable) as caught:
         complete(server, tries=3)
     assert caught.value.cure
@@ -289,7 +289,7 @@ def at_once(base_url):
     return caught.value
 
 
-def test_nobody_there_is_said_at_once_with_the_cure():
+def test_an_endpoint_that_is_not_there_is_an_error_at_once():
     with LoopbackServer() as server:
         server.pause()
         error = at_once(server.base_url)
@@ -299,7 +299,7 @@ def test_nobody_there_is_said_at_once_with_the_cure():
     assert "/v1" in error.cure
 
 
-def test_a_web_page_is_said_at_once():
+def test_a_web_page_is_an_error_at_once():
     with LoopbackServer(faults=[Fault("page")]) as server:
         error = at_once(server.base_url)
     assert isinstance(error, ModelRefused)

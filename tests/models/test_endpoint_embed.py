@@ -93,7 +93,7 @@ def test_faults_that_stay():
         embed(server, ["a"])
 
 
-def test_a_budget_is_kept():
+def test_a_budget_is_not_passed():
     prices = Prices({"loopback": Price(input=1.0, output=0.0)})
     with LoopbackServer() as server, spending(Budget(calls=2, usd=1)) as meter, pytest.raises(BudgetExceeded):
         embed(server, ["x"] * 200, prices=prices)

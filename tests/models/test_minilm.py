@@ -35,7 +35,7 @@ SENTENCES = [
 
 
 REFERENCE = Path(__file__).parent / "minilm_reference.npy"
-"""The sentences' vectors by the original weights: a forward pass of theirs in plain numpy, 64 bits, kept in 16."""
+"""The sentences' vectors by the original weights: a forward pass of theirs in plain numpy, 64 bits, stored in 16."""
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 import pytest
 
-from ragways.core.trace import Budget, Usage, spending
+from ragways.core.trace import Usage
 from ragways.models.tokens import Price, Prices, is_private
 
 USAGE = Usage(calls=1, input=1_000_000, cached=400_000, output=100_000, reasoning=50_000)
@@ -32,8 +32,3 @@ def test_an_unknown_model_has_no_price():
     assert Prices().of(USAGE, "my-own-model") is None
     assert not Prices().known("my-own-model")
     assert Prices({"my-own-model": Price(0, 0)}).of(USAGE, "my-own-model") == 0
-
-
-def test_without_a_budget_in_usd_an_unknown_price_is_no_error():
-    with spending(Budget(tokens=10)) as meter:
-        assert Prices().to_reserve(USAGE, "my-own-model", "", meter) == 0

@@ -1,4 +1,4 @@
-"""Providers by name: each is reached where it is, with its key in its header, and asked in words that it knows."""
+"""Providers by name: the address of each, its key in its header, and requests in the form that it knows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def note(settings: Settings) -> object:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS.values(), ids=list(PROVIDERS))
-def test_each_provider_is_asked_in_its_own_words(here: Path, provider: Provider):
+def test_each_provider_gets_requests_in_its_own_form(here: Path, provider: Provider):
     """The loopback server stands in for its base URL: the first request is understood and brings the key."""
     refused = {"max_tokens", "max_completion_tokens"} - {provider.dialect.limit}
     forms = ("json_schema", "json_object") if provider.dialect.form == "json_schema" else ()
@@ -134,7 +134,7 @@ def test_sampling_and_reasoning_are_sent_and_learnt(here: Path):
     assert body["max_tokens"] == usual["max_tokens"] + 4000
 
 
-def test_prefixes_tell_questions_from_passages_and_name_the_embedder(here: Path):
+def test_prefixes_distinguish_questions_and_passages_and_name_the_embedder(here: Path):
     from ragways.models.embed import EndpointEmbedder
 
     with LoopbackServer() as server:

@@ -72,7 +72,7 @@ def test_it_is_not_cached():
     assert not cache.replies
 
 
-def test_json_that_is_read_as_far_as_it_goes_is_not_asked_for_again():
+def test_json_that_may_be_partial_is_not_requested_again():
     text = json.dumps({"pages": [1], "text": BEGINS + UNIT * 1000})
     with Server(text) as server:
         outcome, _ = done(server, task=replace(NOTE, partial=True), given=ABOUT, heard=Heard())

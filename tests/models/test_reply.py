@@ -23,7 +23,7 @@ STRICT = json.dumps(WANTED)
         f"<think>Is it {{}}? No: {{'a': 1}}</think>\n{STRICT}",
     ],
 )
-def test_json_is_found_where_it_stands(text):
+def test_json_is_read_wherever_it_stands(text):
     assert read_json(text) == (WANTED, True)
 
 
@@ -108,7 +108,7 @@ def test_what_json_wrote_is_read(value, indent):
 
 
 @given(st.dictionaries(st.text(), JSON, min_size=1, max_size=4), st.floats(0, 1))
-def test_a_cut_reply_never_has_more_than_was_said(value, share):
+def test_a_cut_reply_never_has_more_than_the_whole(value, share):
     text = json.dumps(value)
     try:
         found, _ = read_json(text[: int(len(text) * share)])

@@ -74,7 +74,7 @@ def test_an_endpoint_that_ignores_the_wish_gives_its_text_at_once():
 @pytest.mark.parametrize(
     ("refuses", "streamed", "usage"), [(("stream_options",), True, "estimated"), (("stream",), False, None)]
 )
-def test_an_endpoint_that_knows_no_streams_is_asked_more_simply(refuses, streamed, usage):
+def test_an_endpoint_that_knows_no_streams_gets_a_simpler_request(refuses, streamed, usage):
     heard = Heard()
     with LoopbackServer(lambda _: TEXT, refuses=refuses) as server:
         outcome, here = done(server, heard)
@@ -95,7 +95,7 @@ def test_faults_are_tried_again_and_the_text_begins_anew(kind):
     assert heard.restarts == (2 if kind == "cut" else 1), "only a cut stream had begun to speak"
 
 
-def test_a_kept_reply_comes_in_one_piece():
+def test_a_cached_reply_comes_in_one_piece():
     cache, heard = MemoryCache(), Heard()
     with LoopbackServer(lambda _: TEXT) as server:
         done(server, Heard(), cache=cache)
@@ -105,7 +105,7 @@ def test_a_kept_reply_comes_in_one_piece():
     assert server.count == 1
 
 
-def test_an_unusable_reply_is_asked_again_and_the_text_begins_anew():
+def test_an_unusable_reply_is_requested_again_and_the_text_begins_anew():
     heard = Heard()
     with ScriptedModel(["I cannot.", GOOD]) as model:
         asyncio.run(ModelClient(model).do(NOTE, ABOUT, on_text=heard))

@@ -58,7 +58,7 @@ def test_a_reply_becomes_its_type(line):
         '{"text": "fine", "pages": [1, 2',
     ],
 )
-def test_a_wrong_reply_is_asked_again_with_the_complaint(bad):
+def test_a_wrong_reply_is_requested_again_with_the_complaint(bad):
     found, model, here = do(NOTE, [bad, GOOD])
     assert found.text == "fine"
     assert here.details["asked"] == 2
@@ -94,7 +94,7 @@ def test_the_next_run_finds_the_good_reply_at_once():
     assert here.total.calls == 0
 
 
-def test_a_bad_reply_is_not_kept():
+def test_a_bad_reply_is_not_cached():
     cache = MemoryCache()
     with pytest.raises(UnusableReply):
         do(NOTE, ["no", "no", "no"], cache)
@@ -102,7 +102,7 @@ def test_a_bad_reply_is_not_kept():
     assert do(NOTE, [GOOD], cache)[0].text == "fine"
 
 
-def test_a_kept_reply_that_cannot_be_used_any_more_is_asked_again_and_replaced():
+def test_a_cached_reply_that_is_no_longer_usable_is_replaced():
     cache = MemoryCache()
     do(NOTE, [GOOD], cache)
     stricter = replace(NOTE, check=lambda note, _: None if len(note.text) > 10 else "too short")
@@ -126,7 +126,7 @@ def test_a_reply_that_was_cut_off_gets_more_room():
     assert found == Note("fine", (1, 2))
 
 
-def test_an_endpoint_that_cuts_shorter_than_asked_gets_a_complaint_and_not_more_room():
+def test_an_endpoint_that_cuts_below_the_limit_gets_a_complaint_and_not_more_room():
     cut = Reply('{"text": "fi', Usage(calls=1, input=9, output=96), finish="length")
     found, model, _ = do(NOTE, [cut, GOOD])
     assert found == Note("fine", (1, 2))
@@ -140,7 +140,7 @@ def test_an_endpoint_that_cuts_shorter_than_asked_gets_a_complaint_and_not_more_
 
 
 @pytest.mark.parametrize("finish", ["stop", "length"])
-def test_what_had_to_be_closed_counts_as_no_reply_and_is_never_kept(finish):
+def test_json_that_had_to_be_closed_counts_as_no_reply_and_is_never_cached(finish):
     cut, cache = Reply('{"text": "fine", "pages": [1, 2', finish=finish), MemoryCache()
     with pytest.raises(UnusableReply, match="ends before its last bracket" if finish == "stop" else "cut off"):
         do(NOTE, [cut, cut, cut], cache)

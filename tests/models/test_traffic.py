@@ -10,7 +10,7 @@ from tests.models.model_fakes import FakeTime
 
 
 class Server:
-    """Fails until `until`, then answers. `sent` is when it was asked, and how many were with it at once."""
+    """Fails until `until`, then answers. `sent` are the times of its requests."""
 
     def __init__(self, fake, until, **error):
         self.fake, self.until, self.error = fake, fake.now + until, error
@@ -77,7 +77,7 @@ def test_too_many_requests_slow_all_calls_down_together():
     assert len(early) <= 3 * 4  # not 40 calls, each learning it for itself
 
 
-def test_a_slot_is_held_only_while_sending():
+def test_a_slot_is_taken_only_while_sending():
     fake = FakeTime()
     traffic = Traffic(time=fake.time, concurrency=1)
     broken, fine = Server(fake, 30), Server(fake, 0)
@@ -124,25 +124,25 @@ def test_tokens_a_minute_count_what_was_used():
 
 
 def waits_of(calls, **error):
-    """What is told of an outage of 30 s that so many calls meet at once."""
-    fake, told = FakeTime(), list[Wait]()
+    """What is reported of an outage of 30 s that so many calls meet at once."""
+    fake, reported = FakeTime(), list[Wait]()
     server = Server(fake, 30, **error)
 
     async def main():
         traffic = Traffic(time=fake.time)
         await asyncio.gather(*(send(traffic, server) for _ in range(calls)))
 
-    with reporting_waits(told.append):
+    with reporting_waits(reported.append):
         asyncio.run(main())
-    return told, fake
+    return reported, fake
 
 
-def test_a_wait_is_told_with_its_reason_and_how_long():
-    told, fake = waits_of(1, after=30)
-    assert told == [Wait("model m", "503: down", 30.0)]
+def test_a_wait_is_reported_with_its_reason_and_length():
+    reported, fake = waits_of(1, after=30)
+    assert reported == [Wait("model m", "503: down", 30.0)]
     assert fake.slept == [30.0]
 
 
-def test_calls_that_wait_together_are_told_once():
-    told, _ = waits_of(20, after=30, limited=True)
-    assert len(told) == 1
+def test_calls_that_wait_together_are_reported_once():
+    reported, _ = waits_of(20, after=30, limited=True)
+    assert len(reported) == 1

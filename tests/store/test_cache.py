@@ -44,7 +44,7 @@ def test_vectors_come_back_by_embedder_and_hash(cache: WorkCache, tmp_path: Path
         assert np.allclose(unpack(other.vectors("words/1", ["a", "c"])["a"]), [0.6, -0.8], atol=0.005)
 
 
-def test_a_damaged_vector_is_dropped_and_an_error_says_how_to_have_it_again(cache: WorkCache, tmp_path: Path):
+def test_a_damaged_vector_is_dropped_and_the_error_has_its_cure(cache: WorkCache, tmp_path: Path):
     cache.keep("words/1", VECTORS)
     change(tmp_path, "UPDATE vectors SET vector = zeroblob(6) WHERE hash = 'a'")
     with closing(sqlite3.connect(tmp_path / FILE)) as db:

@@ -65,20 +65,6 @@ def test_a_document_comes_back_and_its_sentences(documents: StoredDocuments):
     assert [documents.place(id) for id in ("article:7:s0", "nothing", "article:x:p1")] == [None, None, None]
 
 
-def test_documents_by_name_and_where_a_text_is_from(documents: StoredDocuments):
-    a, b = DOCUMENTS[0].id, DOCUMENTS[1].id
-    assert documents.documents() == [(a, "a.txt", "a"), (b, "b.txt", "b")]
-    assert documents.named("key", "b.txt") == documents.named("source", "b.txt") == {b: "b.txt"}
-    assert documents.named("name", "a") == {a: "a.txt"}
-    assert documents.titled(["a", "c"]) == {"a"}
-    assert documents.keys([b, "article:7", "entity:1"]) == {b: "b.txt"}
-    assert sorted(documents.metadata_values("kind", 9)) == ["letter", "log"]
-    assert len(documents.metadata_values("kind", 1)) == 1
-    assert [origin.key for origin in documents.origins([(b, 0, 5), ("entity:1", 0, 1), ("article:7", 0, 1)])] == [
-        "b.txt", "", "",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("text", ["A storm took the harbour.", b"A st\xffrm took the tower."])
 def test_a_damaged_text_is_an_error_with_its_cure_and_never_shown(folder: Path, text: str | bytes):
     with closing(sqlite3.connect(folder / FILE)) as db:

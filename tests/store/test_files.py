@@ -1,4 +1,4 @@
-"""Files that were read are found again by where they lie, and those of a folder by its name, without reading all."""
+"""Files that were read are looked up by where they lie, and those of a folder by its name, without reading all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES = st.lists(st.tuples(st.sampled_from(ROOTS), st.sampled_from(["x.txt", "a/
 
 
 @given(FILES)
-def test_files_are_found_by_place_and_by_root(store: Store, files: list[tuple[str, str]]):
+def test_files_are_looked_up_by_place_and_by_root(store: Store, files: list[tuple[str, str]]):
     store.db.execute("DELETE FROM sources")
     known = {key_of(root, rest): root for root, rest in files}
     for key, root in known.items():

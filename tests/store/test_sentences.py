@@ -75,7 +75,7 @@ TEXTS = st.lists(
 
 
 @given(TEXTS, st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3)), max_size=3))
-def test_ids_are_told_where_headings_are_in_any_order(text: str, places: list[tuple[int, int]]):
+def test_ids_follow_from_paragraphs_whatever_the_order_of_headings(text: str, places: list[tuple[int, int]]):
     headings = tuple(Heading(at, min(at + more, len(text)), 2, "It") for at, more in places if at < len(text))
     document = Document("k", "Tern", text, "text", headings=headings)
     expected = [(path_of(part.id), part.start, part.end) for part in structure(document, PRESETS["section"]).sentences]

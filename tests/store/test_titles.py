@@ -1,4 +1,4 @@
-"""Titles are found by their letters as long as their documents are there, and erased with them."""
+"""Titles match by their letters as long as their documents are there, and erased with them."""
 
 from __future__ import annotations
 

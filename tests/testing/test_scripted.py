@@ -9,7 +9,7 @@ from tests.models.model_fakes import Note
 CALL = Call((Message("user", "hello"),))
 
 
-def test_lines_are_said_in_order():
+def test_lines_are_replied_in_order():
     async def main():
         lines = ["a", {"b": 1}, Note("c"), lambda call: call.messages[0].content, KeyError("d")]
         with ScriptedModel(lines) as model:

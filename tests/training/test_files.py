@@ -99,7 +99,7 @@ def test_the_start_has_all_but_the_pooling_layer_and_other_files_are_refused(wei
     assert checked(tmp_path / "model.onnx", hashlib.sha256(b"another").hexdigest()) == b"another"
 
 
-def test_torch_is_asked_for_only_where_a_model_is_trained_or_run():
+def test_torch_is_imported_only_where_a_model_is_trained_or_run():
     def uses_torch(path: Path) -> bool:
         nodes = list(ast.walk(ast.parse(path.read_text())))
         names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]

@@ -31,7 +31,7 @@ def test_words_of_one_set_alone_are_not_learnt():
     assert not any("tumour" in name for name in kept)
 
 
-def test_the_fit_tells_what_it_learnt_from_and_gives_the_same_file_twice(tmp_path: Path):
+def test_the_fit_is_right_on_its_rows_and_gives_the_same_file_twice(tmp_path: Path):
     rows = ROWS[::5]
     fitted = fit(rows, Choice(most=100))
     right = [best(fitted.chances(features(row.text))) == row.type for row in rows]

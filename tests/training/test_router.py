@@ -33,7 +33,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_only_halves_on_which_nothing_was_trained_are_asked(data: Path, monkeypatch: pytest.MonkeyPatch):
+def test_only_questions_on_which_nothing_was_trained_are_used(data: Path, monkeypatch: pytest.MonkeyPatch):
     layout = {name: ("hipporag", "corpus.json", "questions.json", name) for name in ("musique", "hotpotqa")}
     monkeypatch.setattr(router, "SETS", layout)
     monkeypatch.setattr(router, "MOST", 5)

@@ -1,4 +1,4 @@
-"""Rows that the reader learns from: what is marked is true, and what is held out stays out."""
+"""Rows that the reader learns from: what is marked is true, and test rows are not trained on."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def asked(answers: tuple[str, ...] = ("Bergen",), half: str = "choose", name: st
     return Asked("q1", name, half, QUESTION, answers, tuple(range(6)), features, 1.0, gold, (1, 2))  # type: ignore[arg-type]
 
 
-def test_halves_and_what_is_held_out_hang_on_the_text_alone():
+def test_halves_and_test_rows_depend_on_the_text_alone():
     assert [half_of(f"q{n}") for n in range(6)] == ["choose", "report", "choose", "choose", "report", "choose"]
     texts = [f"Text number {n}." for n in range(4000)]
     assert 0.04 < sum(map(held_out, texts)) / len(texts) < 0.06
     assert list(filter(held_out, texts)) == [text for text in texts if held_out(text)]
 
 
-def test_an_answer_is_found_as_whole_words_in_the_text_before_the_title():
+def test_an_answer_matches_whole_words_in_the_text_before_the_title():
     passage = Passage("Bergen", "Bergenhus is in Bergen. Oslo is not.")
     start, end = span_of(("Bergen",), passage) or (0, 0)
     assert (start, passage.shown[start:end]) == (24, "Bergen")
@@ -113,7 +113,7 @@ def test_files_are_read_as_they_were_written(folder: Path):
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("limit", [0, 120])
-def test_neither_part_sees_what_is_held_out_whatever_the_seed_and_limit(folder: Path, seed: int, limit: int):
+def test_no_test_row_is_trained_on_whatever_the_seed_and_limit(folder: Path, seed: int, limit: int):
     sets: dict[str, AskedSet] = asked_sets(folder / "sets")
     held = held_rows(folder)
     texts = {row.passages[0].text for row in held}

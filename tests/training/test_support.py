@@ -28,7 +28,7 @@ def test_one_fact_is_exchanged_for_another_of_its_kind_from_here_or_elsewhere():
     assert exchanged("It stands on a rock.", TEXT, KNOWN, random.Random(1)) is None
 
 
-def test_weights_are_found_again_and_figures_are_those_of_the_definition():
+def test_weights_are_fitted_again_and_figures_are_those_of_the_definition():
     chance = np.random.default_rng(3)
     known = []
     for _ in range(20_000):

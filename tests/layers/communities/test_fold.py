@@ -1,4 +1,4 @@
-"""Communities folded over any history: a sound tree, no trace of what is gone, and as made when found anew."""
+"""Communities folded over any history: a valid tree without removed documents; made anew, that of a fresh index."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_tree(index: MadeIndex, read: StoredCommunities) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(history, st.integers(4, 8))
-def test_any_history_gives_a_sound_tree_and_found_anew_it_is_the_one_that_is_made(changes, size):
+def test_any_history_gives_a_valid_tree_and_made_anew_it_is_that_of_a_fresh_index(changes, size):
     with TemporaryDirectory() as folder:
         index = MadeIndex(Path(folder) / "index", WordHashes(), size=size)
         there: dict[str, int] = {}
@@ -115,7 +115,7 @@ def test_a_new_entity_joins_the_community_to_which_most_of_its_weight_leads(inde
     assert all_of(index.open())["communities"] == all_of(before)["communities"]
 
 
-def test_communities_are_found_anew_when_a_tenth_is_new_or_gone(index: MadeIndex) -> None:
+def test_communities_are_detected_anew_when_a_tenth_is_new_or_gone(index: MadeIndex) -> None:
     index.put(clubs())
     index.fold()
     index.put({"more": " ".join(f"Fay Late{chr(97 + n)} met Ada Cluba." for n in range(5))})
@@ -142,6 +142,18 @@ def test_a_report_is_hidden_as_soon_as_a_document_that_it_was_written_from_chang
     assert read.report(harbour.id) is not None
     assert [id for id, _ in read.nearest(vector_of("Maud Venn"), 5)] == [harbour.id]
     assert read.tokens_of_level(0) == harbour.tokens
+
+
+def test_a_name_that_only_a_removed_document_gave_is_in_no_report(index: MadeIndex) -> None:
+    index.put({f"d{n}": f"Hub Centre met Name {chr(65 + n)}a in a very long street." for n in range(20)})
+    index.put({**clubs(), "type": "Hub Centre (xylographer) | Name Aa."})  # no sentence that is quoted
+    index.fold()
+    assert "Hub Centre (xylographer)" in str(all_of(index.open()))
+    index.remove("type")
+    index.fold()
+    assert age_of(index.view).found == 81, "communities are not found anew"
+    assert "xylographer" not in str(all_of(index.open()))
+    assert "Hub Centre" in str(all_of(index.open()))
 
 
 def test_a_filter_shows_communities_whose_members_no_other_document_names(index: MadeIndex) -> None:

@@ -1,4 +1,4 @@
-"""Facts by a model and from a file: what is asked, cached, tried again, and stored beside the rules' facts."""
+"""Facts by a model and from a file: what is requested, cached, tried again, and stored beside the rules' facts."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_budget_stops_the_work_and_what_was_paid_for_is_not_paid_again(
         assert index.run({}, model) == sorted(TWO)
 
 
-def test_a_run_that_may_not_pay_leaves_documents_to_the_next_and_one_without_a_model_says_so(made: Any) -> None:
+def test_a_run_that_may_not_pay_leaves_documents_to_the_next_and_one_without_a_model_is_an_error(made: Any) -> None:
     index = made(method="model")
     assert index.run(TWO, pays=False) == []
     with pytest.raises(NoModel):

@@ -57,7 +57,7 @@ def test_it_is_the_plain_one(made, merging, data) -> None:
 @settings(max_examples=30)
 @given(st.dictionaries(st.sampled_from(KEYS), documents), st.data())
 def test_under_a_filter_it_is_that_of_the_documents_left(made, data) -> None:
-    """What a name means is known from all documents; what is said, from those that are left."""
+    """Names are resolved by all documents; facts are those of the documents left."""
     graph, plain = graph_of(made), make_graph(made)
     numbers = {int(chunk.split(":")[1]) for chunks in plain.mentions.values() for chunk in chunks}
     left = frozenset(data.draw(st.lists(st.sampled_from(sorted(numbers)), unique=True)) if numbers else ())

@@ -123,7 +123,7 @@ def test_names_that_are_one(one: str, other: str) -> None:
     assert fold(one) == fold(other)
 
 
-def test_titles_are_found_longest_first_and_as_they_are_written() -> None:
+def test_titles_match_longest_first_and_as_they_are_written() -> None:
     titles = TitleTree(
         [(t, t) for t in ("Göttingen", "The Gift", "Riemann integral", "Adolescence", "Brand (play)", "日本")],
         {"adolescence"},
@@ -178,7 +178,7 @@ TOPIC = Topic("Oriel Tamsett", "person", "engineer")
 
 
 def stated(sentence: str, topic: Topic = TOPIC) -> set[tuple[str, str, str]]:
-    """Names are marked by brackets; dates are found."""
+    """Names are marked by brackets; dates are recognized."""
     names, plain, last = [], "", 0
     for match in re.finditer(r"\[([^\]]+)\]", sentence):
         plain += sentence[last : match.start()]
