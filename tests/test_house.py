@@ -1,9 +1,9 @@
-"""The shape of the source: one name means one thing, no file imports itself by way of others, no file only forwards."""
+"""The shape of the source, as CONTRIBUTING.md states it: sizes, floors, names and circles."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +12,9 @@ FILES = sorted((ROOT / "ragways").rglob("*.py"))
 SHORTEST = 41
 LONGEST = 800
 LONGEST_FUNCTION = 80
+MOST_FILES = 20
+MOST_FLOORS = 7
+MOST_PARAMETERS = 10
 
 
 @cache
@@ -106,3 +109,52 @@ def test_no_function_is_longer_than_two_screens():
         and (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
     }
     assert long == {}
+
+
+def test_no_folder_has_more_files_than_a_list_that_is_read_at_once():
+    counts = Counter(path.parent for path in FILES)
+    assert {str(place.relative_to(ROOT)): count for place, count in counts.items() if count > MOST_FILES} == {}
+
+
+def test_no_folder_has_more_floors_than_seven():
+    """A file stands a floor above the highest file of its own folder that it imports."""
+    graph = imports()
+    folders: dict[Path, set[str]] = defaultdict(set)
+    for path in FILES:
+        folders[path.parent].add(module(path))
+    heights = {str(place.relative_to(ROOT)): floors(graph, files) for place, files in folders.items()}
+    assert {place: height for place, height in heights.items() if height > MOST_FLOORS} == {}
+
+
+def floors(graph: dict[str, set[str]], files: set[str]) -> int:
+    height: dict[str, int] = {}
+
+    def of(file: str) -> int:
+        if file not in height:
+            height[file] = 1 + max((of(other) for other in graph[file] & files), default=0)
+        return height[file]
+
+    return max(map(of, files), default=0)
+
+
+def test_floors_are_counted_by_the_longest_way_up():
+    assert floors({"a": {"b", "c"}, "b": {"c"}, "c": set(), "d": {"x"}}, {"a", "b", "c", "d"}) == 3
+
+
+def test_no_public_function_has_more_parameters_than_ten():
+    """Typer commands and builders of paradigms apart: their parameters are the options that a user sets."""
+    long = {}
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_free(path, node):
+                continue
+            arguments = node.args
+            names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+            if len(set(names) - {"self", "cls"}) > MOST_PARAMETERS:
+                long[f"{module(path)}.{node.name}"] = len(names)
+    assert long == {}
+
+
+def is_free(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    private = node.name.startswith("_") and not node.name.startswith("__")
+    return private or "apps" in path.parts or (node.name.startswith("build_") and "retrieval" in path.parts)

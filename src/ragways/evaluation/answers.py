@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragways.core import __version__
 from ragways.core.plain import to_plain
-from ragways.core.table import Table, markdown_text
-from ragways.evaluation.record import EvidenceItem, Record
-from ragways.evaluation.report import ReportedRun, plain_tables
+from ragways.core.table import Cell, Table, markdown_text
+from ragways.evaluation.record import EvidenceItem, Record, Run
 from ragways.evaluation.resources.usage import amount
 
 EVIDENCE = 2000
@@ -34,6 +33,23 @@ _DETAIL = 600
 _DETAILS = 40
 _DEEP = 4
 _USAGE = ("calls", "input", "output", "reasoning", "usd", "evidence")
+
+
+@dataclass(frozen=True)
+class ReportedRun:
+    """A run, its name in the report, and its records with their values, under the names that they have there.
+
+    A paradigm that two runs have gets the name of the run before it, and so does a question whose id two runs use for
+    different texts. `original` are the records as they were made; `paradigms` and `questions` lead from the names there
+    to those in the report.
+    """
+
+    name: str
+    run: Run
+    original: tuple[Record, ...]
+    records: tuple[Record, ...]
+    paradigms: dict[str, str]
+    questions: dict[str, str]
 
 
 def report_data(
@@ -196,3 +212,22 @@ def _answer_lines(answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"  - {', '.join(judged['metrics'])}: {details}"
     evidence = [f"E{place}" for place, _ in answer.get("evidence", ())]
     yield f"  - evidence: {', '.join(evidence) or 'none'}\n"
+
+
+def plain_tables(tables: Iterable[Table]) -> list[dict[str, Any]]:
+    """The tables as JSON, with no more digits than anyone reads."""
+    return [
+        {
+            "name": table.name,
+            "title": table.title,
+            "notes": list(table.notes),
+            "rows": [{name: _rounded(cell) for name, cell in row.items()} for row in table.to_plain()],
+        }
+        for table in tables
+    ]
+
+
+def _rounded(cell: Cell) -> Cell:
+    if not isinstance(cell, float):
+        return cell
+    return round(cell, 6) if cell - cell == 0 else None  # JSON has no word for what is not finite

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 from ragways.core.errors import UsageError
 from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.agreement import agreement_tables
+from ragways.evaluation.answers import ReportedRun
 from ragways.evaluation.duel.tables import duel_tables
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
@@ -73,23 +73,6 @@ FRONTS = (
 
 
 # The runs, read as one
-
-
-@dataclass(frozen=True)
-class ReportedRun:
-    """A run, its name in the report, and its records with their values, under the names that they have there.
-
-    A paradigm that two runs have gets the name of the run before it, and so does a question whose id two runs use for
-    different texts. `original` are the records as they were made; `paradigms` and `questions` lead from the names there
-    to those in the report.
-    """
-
-    name: str
-    run: Run
-    original: tuple[Record, ...]
-    records: tuple[Record, ...]
-    paradigms: dict[str, str]
-    questions: dict[str, str]
 
 
 def read_runs(runs: Sequence[Run], *more: Metric) -> list[ReportedRun]:
@@ -454,22 +437,3 @@ def _tools(records: Sequence[Record]) -> Table:
             rows.append([paradigm, tool, len(answers), total, total / len(answers), spread])
     return Table.of(["paradigm", "tool", "answers", "calls", Column("calls per answer", ".2f", key="each"),
              Column("answers with 0, 1, 2, … calls", key="spread")], rows, title="Tools", name="tools")  # fmt: skip
-
-
-def plain_tables(tables: Iterable[Table]) -> list[dict[str, Any]]:
-    """The tables as JSON, with no more digits than anyone reads."""
-    return [
-        {
-            "name": table.name,
-            "title": table.title,
-            "notes": list(table.notes),
-            "rows": [{name: _rounded(cell) for name, cell in row.items()} for row in table.to_plain()],
-        }
-        for table in tables
-    ]
-
-
-def _rounded(cell: Cell) -> Cell:
-    if not isinstance(cell, float):
-        return cell
-    return round(cell, 6) if cell - cell == 0 else None  # JSON has no word for what is not finite

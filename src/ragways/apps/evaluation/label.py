@@ -62,9 +62,10 @@ def agreement(
     """Hold the judges of a run against its labels: their agreement, and means corrected by the labels."""
     from ragways.apps.terminal import print_json, show_table
     from ragways.evaluation.agreement import label_agreement, shown
+    from ragways.evaluation.answers import plain_tables
     from ragways.evaluation.metrics import find_metric
     from ragways.evaluation.record import Run
-    from ragways.evaluation.report import TELLING, plain_tables
+    from ragways.evaluation.report import TELLING
 
     wanted = [find_metric(name) for name in metric or ()]
     found = label_agreement(Run(run), about, *wanted)
