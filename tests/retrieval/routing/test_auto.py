@@ -48,6 +48,14 @@ def route_by(tmp_path: Path, demo_settings: Settings) -> RouteBy:
     return run
 
 
+def test_an_arm_needs_the_layers_that_its_settings_use(route_by: RouteBy):
+    flat = replace(arm("iterative[base=naive]", 1.0), needs=("vectors",))
+    result = route_by(router(flat, arm("naive", 0.0), look="naive"), layers=frozenset({"vectors"}))
+    assert taken(result) == "iterative[base=naive]"
+    with pytest.raises(UsageError, match="needed other layers"):
+        route_by(router(replace(flat, needs=("graph", "vectors")), arm("naive", 0.0)))
+
+
 def taken(result: Result) -> str:
     assert result.route is not None
     return result.route.arm

@@ -29,6 +29,7 @@ from ragways.evaluation.routing.models import (
 from ragways.evaluation.routing.outcomes import GLOBAL, Floats, Ints, Outcomes
 from ragways.evaluation.statistics.inference import studentised
 from ragways.retrieval.ask import PARADIGMS
+from ragways.retrieval.routing.auto import arm_of
 from ragways.retrieval.routing.router import (
     ABSTAIN,
     UNITS,
@@ -343,6 +344,13 @@ def check(outcomes: Outcomes, settings: FitSettings) -> None:
         raise UsageError(f"some records do not have the {settings.cost} of {names}", "name another cost, or --trade 0")
 
 
+def _needs(arm: str) -> frozenset[str]:
+    if arm == ABSTAIN:
+        return frozenset()
+    known = arm_of(arm, PARADIGMS.find)
+    return known.paradigm.needs_with(known.settings)
+
+
 def _arm(outcomes: Outcomes, learned: Learned, a: int) -> ArmModel:
     name, models, real = outcomes.arms[a], learned.models, outcomes.part(outcomes.measured)
     base = name.partition("[")[0]
@@ -357,7 +365,7 @@ def _arm(outcomes: Outcomes, learned: Learned, a: int) -> ArmModel:
         constant=float(models.constants[a]),
         weights=weights,
         cost={unit: float(cost[a]) for unit, cost in learned.costs.items() if not np.isnan(cost[a])},
-        needs=tuple(sorted(PARADIGMS[base].needs)) if name != ABSTAIN else (),
+        needs=tuple(sorted(_needs(name))),
         model=base == "llm-only",
         least=float(learned.least[a]),
     )

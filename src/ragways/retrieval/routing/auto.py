@@ -242,7 +242,7 @@ def checked(router: Router, name: str, find: Find) -> Router:
             raise UsageError(f"{name} has an arm that is not there: {error.message}", cure) from error
         if known.paradigm.name == NAME:
             raise UsageError(f"{name} names itself as one of its arms", cure)
-        if frozenset(arm.needs) != known.paradigm.needs:
+        if frozenset(arm.needs) != known.paradigm.needs_with(known.settings):
             raise UsageError(f"{name} was fitted where {arm.name} needed other layers", cure)
     unknown = sorted(router.features.keys() - FEATURES.keys())
     if unknown:
