@@ -18,7 +18,7 @@ from ragways.core.errors import UsageError
 from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.agreement import agreement_tables
 from ragways.evaluation.answers import ReportedRun
-from ragways.evaluation.duel.tables import duel_tables
+from ragways.evaluation.duel.result import duel_tables
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, Run

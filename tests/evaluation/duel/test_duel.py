@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ragways.evaluation.duel.probes import probe_prompts
 
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.plain import to_plain
 from ragways.evaluation.duel.entries import ALONE, EMPTY, FAILED, SPARE, UNEQUAL, DuelRules, duel_entries, pairs_of
 from ragways.evaluation.duel.entries import FILE as LENGTHS
-from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import FILE, DuelReplies, duel_judge
 from ragways.evaluation.duel.result import duel_result
 from ragways.evaluation.duel.trials import Trials, plan_duel

@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ragways.evaluation.duel.probes import probe_prompts
+from ragways.evaluation.duel.selftest import MINIMUM, self_test
 
 from ragways.core.plain import to_plain
 from ragways.evaluation.duel.entries import TOLERANCE, DuelRules, padded_copy, words
-from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import DuelPrompt, duel_judge
-from ragways.evaluation.duel.selftest import MINIMUM, self_test
 from ragways.evaluation.duel.style import DRESSES
 from ragways.evaluation.statistics.inference import sign_flip
 from tests.evaluation.duel.duel_fakes import record

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragways.evaluation.duel.probes import probe_prompts
+
 from ragways.core.types import Citation
 from ragways.evaluation.answers import answers, markdown, report_data
 from ragways.evaluation.duel.entries import AlignedLog, DuelRules, align, aligned_pairs, duel_entries
-from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge, duel_prompts
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.labels import LABEL_VALUES, Labelling
