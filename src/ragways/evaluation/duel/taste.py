@@ -131,7 +131,8 @@ def _window(text: str, weights: Mapping[str, float], sign: int, size: int) -> _W
 def taste_prompts(aligned: Sequence[AlignedAnswers], texts: Mapping[str, str], trials: int) -> list[DuelPrompt]:
     """The test of the judge's taste in a duel of so many trials: none where nothing tells the sides apart.
 
-    More trials begin with the same prompts, so that nothing is asked twice.
+    Half of the words are put to answers of a, half to answers of b. With more trials each has fewer of the same
+    prompts, so that nothing is asked twice.
     """
     fit = list({one.question: one for one in reversed(aligned) if one.judged}.values())[::-1]
     weights = telling([one.answers for one in fit])
@@ -147,26 +148,20 @@ def taste_prompts(aligned: Sequence[AlignedAnswers], texts: Mapping[str, str], t
     gaps = {one: _gap([(ours.text, theirs.text)], weights) for one, (ours, theirs) in windows.items()}
     # Words that tell little would show less than the judge gives in the duel.
     sources = [question for question in gaps if gaps[question] >= fmean(gaps.values())]
-    return [
-        prompt
-        for trial in range(trials)
-        for at in range(max(FEWEST, 2 * -(-COMPARISONS // (2 * trials))))
-        for prompt in _compared(fit, windows, sources, texts, trial, at)
-    ]
-
-
-def _compared(
-    fit: Sequence[AlignedAnswers], windows: Mapping[str, tuple[_Words, _Words]], sources: Sequence[str],
-    texts: Mapping[str, str], trial: int, at: int,
-) -> Iterator[DuelPrompt]:  # fmt: skip
-    """Both orders of one answer with words of a and with words of b."""
-    dice = random.Random(f"{fit[0].a}|{fit[0].b}|{trial}|{at}")  # noqa: S311 - a draw, not a secret
-    base = dice.choice(fit)
-    source = dice.choice([question for question in sources if question != base.question] or list(windows))
-    ours, theirs = (words.put_to(base.answers[at % 2]) for words in windows[source])
-    about = base.question, texts[base.question], base.repeat, base.a, base.b
-    for order in ORDERS:
-        yield DuelPrompt("taste", *about, order, trial, (ours, theirs))
+    random.Random(f"{fit[0].a}|{fit[0].b}").shuffle(fit)  # noqa: S311 - a draw, not a secret
+    each = min(max(FEWEST, 2 * -(-COMPARISONS // (2 * trials))), len(fit) * max(1, len(sources) - 1))
+    found = []
+    for trial in range(trials):
+        for at in range(each):
+            turn, place = divmod(at + trial * FEWEST, len(fit))
+            base = fit[place]
+            others = [one for one in sources if one != base.question] or [one for one in gaps if one != base.question]
+            words_of = windows[others[(turn + place) % len(others)]]
+            answer = base.answers[(turn + place) % 2]
+            about = base.question, texts[base.question], base.repeat, base.a, base.b
+            put = (words_of[0].put_to(answer), words_of[1].put_to(answer))
+            found += [DuelPrompt("taste", *about, order, trial, put) for order in ORDERS]
+    return found
 
 
 def control_prompts(records: Iterable[Record]) -> list[DuelPrompt]:
