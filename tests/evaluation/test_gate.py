@@ -129,7 +129,8 @@ def test_options_and_junit(ragways: Run, home: Path):  # noqa: F811
     used = AnswerUsage(calls=1, input=90, output=10, usd=0.002, spent=0.001)
     write(home / "before", *rights(100, 20, usage=used))
     write(home / "after", *rights(100, 24, start=3, usage=used, seconds=1.5))
-    gate = ("eval", "gate", "after", "--no-worse-than", "before", "--metric", "accuracy=0.05", "--metric", "f1=0.2")
+    metrics = ("--metric", "accuracy=0.05", "--metric", "f1=0.2")
+    gate = ("eval", "gate", "after", "--no-worse-than", "before", *metrics)
     assert ragways(*gate).code == 0
     strict = ragways(*gate, "--strict", "--junit", "gate.xml")
     assert strict.code == 1
