@@ -137,7 +137,8 @@ def test_options_and_junit(ragways: Run, home: Path):  # noqa: F811
     assert "naive: accuracy went from 0.800 to 0.760" in strict.out
     suite = fromstring((home / "gate.xml").read_text())
     assert [(one.get("classname"), one.get("name"), [part.tag for part in one]) for one in suite] == [
-        ("naive", "answers", []), ("naive", "accuracy no worse by 0.05", ["failure"]), ("naive", "f1 no worse by 0.2", []),
+        ("naive", "answers", []), ("naive", "accuracy no worse by 0.05", ["failure"]),
+        ("naive", "f1 no worse by 0.2", []),
     ]  # fmt: skip
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     assert ragways(*gate, "--junit", "gate.xml").code == 0

@@ -64,10 +64,6 @@ def _against_gold(metric: Metric) -> bool:
     return "gold" in needs and "evidence" not in needs and not metric.less_is_better and metric.name not in SIGNED
 
 
-def _answered(record: Record) -> bool:
-    return not record.error
-
-
 VERDICTS: Mapping[str, LabelVerdict] = {
     one.name: one
     for one in (
@@ -83,7 +79,7 @@ VERDICTS: Mapping[str, LabelVerdict] = {
     )
 }
 """The verdicts on one answer, by name."""
-BETTER = LabelVerdict("better", "Which answer is better?", _answered, lambda metric: metric.name == "")
+BETTER = LabelVerdict("better", "Which answer is better?", lambda _: True, lambda _: False)
 """The verdict on two answers."""
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -79,7 +80,7 @@ def test_without_a_model_small_gaps_are_padded_and_large_ones_left_out():
 
 
 @pytest.mark.parametrize("changes", [{"abstained": True}, {"evidence": ()}])
-def test_where_one_cannot_be_written_again_neither_is(changes: dict[str, object]):
+def test_where_one_cannot_be_written_again_neither_is(changes: dict[str, Any]):
     """Else the writer would be compared and not the system."""
     other = record("y", answer=text(30), evidence=EVIDENCE)
     for a in (3, 60):
