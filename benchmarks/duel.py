@@ -64,10 +64,14 @@ DOCUMENTS = 15
 """Documents of a run with luck by document."""
 
 
+def _luck(most: float, dice: random.Random) -> float:
+    return min(1.0, max(0.0, dice.gauss(0.5, most / 2)))
+
+
 def qualities(scenario: Scenario, questions: int, dice: random.Random) -> list[tuple[float, float]]:
     """Of a's and b's answer to each question."""
     if scenario.luck:
-        known = [(dice.gauss(0.6, scenario.luck / 2), dice.gauss(0.6, scenario.luck / 2)) for _ in range(DOCUMENTS)]
+        known = [(_luck(scenario.luck, dice), _luck(scenario.luck, dice)) for _ in range(DOCUMENTS)]
         return [known[at % DOCUMENTS] for at in range(questions)]
     if scenario.quality is not None:
         apart = [dice.gauss(scenario.quality, 0.25) for _ in range(questions)]

@@ -124,7 +124,7 @@ SCENARIOS = [
     Scenario("mute-where-a-is-worse-some", mute=0.3),
     Scenario("mute-at-random", mute=-0.05, quality=0.1),
     Scenario("b-is-rewritten-by-a-better-writer", better_writer=True),
-    Scenario("luck-by-document", luck=0.3),
+    Scenario("luck-by-document", luck=0.6),
     *_tastes(),
     *_fair(),
     Scenario("fair-first-bonus-quality-20", part="power", quality=0.2, place=1.0),

@@ -57,7 +57,7 @@ def test_labels_by_keys_and_going_on(ragways: Run, home: Path, keys):
 
 
 def test_pairs_by_keys(ragways: Run, home: Path, keys):
-    folder = made_run(home / "run", questions=12, paradigms=["naive", "words"], duels=True)
+    folder = made_run(home / "run", questions=24, paradigms=["naive", "words"], duels=True)
     keys("1 2 3 s q")
     done = ragways("eval", "label", "run", "--about", "better", "--count", "6", "--by", "ann")
     assert done.code == 0, done.err

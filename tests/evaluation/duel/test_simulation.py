@@ -39,9 +39,8 @@ def test_a_judge_that_pays_for_words_names_no_winner(name: str):
     assert (row["a wins"], row["b wins"]) == (0, 0)
 
 
-@pytest.mark.parametrize("name", ["hedging, more", "connectives, weak"])
-def test_labels_of_people_correct_a_biased_judge(name: str):
-    row = measured(name, labels=45)
+def test_labels_of_people_correct_a_biased_judge():
+    row = measured("hedging, more", labels=45)
     assert (row["a wins"], row["tie"]) == (0, 2)
 
 
