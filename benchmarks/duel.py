@@ -31,7 +31,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ragways.core.runtime import limit_threads
 
@@ -47,7 +47,6 @@ from benchmarks.simulated_judges import (  # noqa: E402
     quality_of,
     text_of,
 )
-
 from ragways.evaluation.duel.entries import AlignedAnswers, DuelRules, PairNames, align, duel_entries  # noqa: E402
 from ragways.evaluation.duel.result import DuelResult, result_of  # noqa: E402
 from ragways.evaluation.duel.taste import control_prompts, judge_test  # noqa: E402
@@ -152,7 +151,7 @@ def labelled(pairs: Sequence[AlignedAnswers], texts: dict[str, str], count: int,
 
 def measure(
     scenario: Scenario, seeds: Sequence[int], questions: int, rules: DuelRules, labels: int = 0
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The outcomes of one scenario over these seeds."""
     outcomes: Counter[str] = Counter()
     passed = shown = probes = 0

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ragways.core.plain import from_plain
@@ -97,16 +94,3 @@ async def fight(
     entries = duel_entries(records, rules, **named)
     await Trials(ModelClient(judge), ModelClient(generator), folder, rules, at_once=4).run(entries)
     return duel_result(entries, folder, duel_judge(judge.name, rules.mode), rules)
-
-
-def benchmark() -> ModuleType:
-    """The simulation in `benchmarks/duel.py`."""
-    file = Path(__file__).parents[3] / "benchmarks" / "duel.py"
-    spec = importlib.util.spec_from_file_location("duel_benchmark", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(file.parent))  # its judges stand beside it
-    spec.loader.exec_module(module)
-    return module

@@ -6,17 +6,17 @@ from functools import cache
 
 import pytest
 
+from benchmarks.duel import measure
+from benchmarks.simulated_judges import SCENARIOS
 from ragways.evaluation.duel.entries import DuelRules
-from tests.evaluation.duel.duel_fakes import benchmark
 
 QUICK = DuelRules(trials=1)
-SIMULATION = benchmark()
-SCENARIOS = {one.name: one for one in SIMULATION.SCENARIOS}
+BY_NAME = {one.name: one for one in SCENARIOS}
 
 
 @cache
 def measured(name: str, runs: int = 2, questions: int = 100, labels: int = 0) -> dict[str, int]:
-    found: dict[str, int] = SIMULATION.measure(SCENARIOS[name], range(runs), questions, QUICK, labels)
+    found: dict[str, int] = measure(BY_NAME[name], range(runs), questions, QUICK, labels)
     return found
 
 

@@ -253,7 +253,6 @@ def test_nothing_is_recommended_that_gets_nothing_right():
     assert "Use b: accuracy 0.100" in one
 
 
-
 def test_one_table_has_one_renderer_of_each_kind(run: Path):
     runs = read_runs([Run(run)])
     tables = {table.name: table for table in report(runs)}
