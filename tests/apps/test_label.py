@@ -56,6 +56,20 @@ def test_labels_by_keys_and_going_on(ragways: Run, home: Path, keys):
     assert "1 of 6 labelled" in ragways("eval", "label", "run", "--count", "6", "--by", "ben").out, "no more is typed"
 
 
+def test_pairs_by_keys(ragways: Run, home: Path, keys):
+    folder = made_run(home / "run", questions=24, paradigms=["naive", "words"], duels=True)
+    keys("1 2 3 s q")
+    done = ragways("eval", "label", "run", "--about", "better", "--count", "6", "--by", "ann")
+    assert done.code == 0, done.err
+    assert "1 of 6. Which answer is better?" in done.out
+    assert "first answer: " in done.out
+    assert "second answer: " in done.out
+    assert "4 of 6 labelled: 1 first, 1 even, 1 second, 1 skip" in done.out
+    assert "ragways eval duel run" in done.out
+    assert "naive" not in done.out, "blind"
+    assert [label.value for label in Labels(folder)] == ["first", "even", "second", "skip"]
+
+
 def test_ctrl_c_keeps_what_was_said(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
     made_run(home / "run", questions=4, paradigms=["naive"])
     said = iter(["1"])

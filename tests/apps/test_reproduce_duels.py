@@ -12,9 +12,9 @@ from ragways.evaluation.duel.replies import duel_judge
 from ragways.evaluation.record import Record
 from ragways.models.client import ModelClient
 from ragways.reproduce.duels import ForcedDuel, ask_forced, duels_by_level, published_rate
-from tests.evaluation.duel.duel_fakes import SMALL, Says, fences, fight, marked, record
+from tests.evaluation.duel.duel_fakes import Says, fences, fight, marked, record
 
-RULES = DuelRules(trials=2, samples=1, **SMALL)
+RULES = DuelRules(trials=2, samples=1)
 LEVELS = ("node", "edge", "subgraph")
 
 

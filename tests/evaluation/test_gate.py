@@ -14,7 +14,7 @@ import pytest
 from defusedxml.ElementTree import fromstring
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.gate import Margin, Requirement, compare_margins, no_worse, unlike
+from ragways.evaluation.gate import GateResult, Margin, Requirement, compare_margins, no_worse, unlike
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import FILE, AnswerUsage, Record, Records
 from ragways.evaluation.score import score_records, with_values
@@ -68,15 +68,26 @@ def checks(now: list[Record], before: list[Record], **options: Any) -> dict[str,
     return {check.name: check.outcome for check in found}
 
 
-def test_a_fall_that_was_shown_fails_and_chance_does_not():
+def test_only_a_fall_past_the_margin_fails_and_chance_does_not():
     before = rights(200, 60)
     assert checks(rights(200, 60), before, margins={"accuracy": 0.0}) == {"accuracy no worse": "passed"}
-    # As many answers came out otherwise, a few more of them wrong: that is chance.
-    assert checks(rights(200, 64, start=10), before, margins={"accuracy": 0.0}) == {"accuracy no worse": "undecided"}
+    assert checks(rights(200, 80), before, margins={"accuracy": 0.0}) == {"accuracy no worse": "failed"}
+    # A fall of 10 points is shown, one of more than 9 is not: that margin is too fine for so many questions.
+    assert checks(rights(200, 80), before, margins={"accuracy": 0.09}) == {"accuracy no worse by 0.09": "undecided"}
     assert checks(rights(200, 80), before, margins={"accuracy": 0.05}) == {"accuracy no worse by 0.05": "failed"}
     assert checks(rights(200, 64), before, margins={"accuracy": 0.1}) == {"accuracy no worse by 0.1": "passed"}
     assert checks(rights(200, 40), before, margins={"accuracy": 0.0}) == {"accuracy no worse": "passed"}
     assert "failed" in checks(rights(200, 80), before).values(), "all metrics, where none is chosen"
+
+
+def test_without_a_margin_it_says_beyond_what_nothing_changed():
+    # As many answers came out otherwise, a few more of them wrong: that is chance.
+    now, before = rights(200, 64, start=10), rights(200, 60)
+    (found,) = no_worse(list(with_values(now)), list(with_values(before)), margins={"accuracy": 0.0})
+    assert found.outcome == "passed"
+    assert found.words.startswith("accuracy went from 0.700 to 0.680, no change beyond 0.0")
+    assert float(found.words.rpartition(" ")[2]) == pytest.approx(0.06, abs=0.02)
+    assert "no change beyond" in str(GateResult((found,)))
 
 
 def test_less_can_be_better():
@@ -86,13 +97,12 @@ def test_less_can_be_better():
     assert checks(refused, made_up, margins={"hallucinated": 0.0}) == {"hallucinated no worse": "passed"}
 
 
-def test_what_is_now_missing_gives_no_verdict_or_fails():
+def test_what_now_fails_is_wrong():
     before = rights(100, 25)
-    some = [answer(at, error="down") if at < 25 else answer(at) for at in range(100)]
-    at_worst_as_before = checks(some, before, margins={"accuracy": 0.05})
-    assert at_worst_as_before == {"accuracy no worse by 0.05": "passed"}
+    same = [answer(at, error="down") if at < 25 else answer(at) for at in range(100)]
+    assert checks(same, before, margins={"accuracy": 0.05}) == {"accuracy no worse by 0.05": "passed"}
     more = [answer(at, error="down") if at < 40 else answer(at) for at in range(100)]
-    assert checks(more, before, margins={"accuracy": 0.0}) == {"accuracy no worse": "undecided"}
+    assert checks(more, before, margins={"accuracy": 0.0}) == {"accuracy no worse": "failed"}
     every = [answer(at, error="down") for at in range(100)]
     found = no_worse(list(with_values(every)), list(with_values(before)), margins={"accuracy": 0.0})
     assert [(one.outcome, one.words) for one in found] == [("failed", "accuracy was 0.750 and is now unscored")]
@@ -119,14 +129,16 @@ def test_options_and_junit(ragways: Run, home: Path):  # noqa: F811
     used = AnswerUsage(calls=1, input=90, output=10, usd=0.002, spent=0.001)
     write(home / "before", *rights(100, 20, usage=used))
     write(home / "after", *rights(100, 24, start=3, usage=used, seconds=1.5))
-    gate = ("eval", "gate", "after", "--no-worse-than", "before", "--metric", "accuracy", "--metric", "f1=0.2")
+    metrics = ("--metric", "accuracy=0.05", "--metric", "f1=0.2")
+    gate = ("eval", "gate", "after", "--no-worse-than", "before", *metrics)
     assert ragways(*gate).code == 0
     strict = ragways(*gate, "--strict", "--junit", "gate.xml")
     assert strict.code == 1
     assert "naive: accuracy went from 0.800 to 0.760" in strict.out
     suite = fromstring((home / "gate.xml").read_text())
     assert [(one.get("classname"), one.get("name"), [part.tag for part in one]) for one in suite] == [
-        ("naive", "answers", []), ("naive", "accuracy no worse", ["failure"]), ("naive", "f1 no worse by 0.2", []),
+        ("naive", "answers", []), ("naive", "accuracy no worse by 0.05", ["failure"]),
+        ("naive", "f1 no worse by 0.2", []),
     ]  # fmt: skip
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     assert ragways(*gate, "--junit", "gate.xml").code == 0

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.agreement import label_agreement
+from ragways.evaluation.agreement import agreement_tables, label_agreement
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.labels import Labelling, Labels, LabelValue, drawn
 from ragways.evaluation.record import Record, Records, Run
@@ -331,3 +331,35 @@ def test_the_report_has_its_tables(run: Path):
     other = made_run(run.parent / "other", questions=10, paradigms=["naive"])
     both = rows_of(made_report([run, other]), "corrected")
     assert {one["paradigm"] for one in both} == {"run/naive", "fused", "words"}
+
+
+# Pairs of a duel
+
+
+def test_pairs_are_those_of_the_duel_drawn_blindly(tmp_path: Path):
+    run = made_run(tmp_path / "run", questions=24, paradigms=["naive", "words"], duels=True, judged=False)
+    records = list(Records(run))
+    work = Labelling(run, records, by="ann", count=8, verdict="better")
+    assert (len(work.tasks), work.choices) == (8, ("first", "even", "second", "skip"))
+    assert all(task.answer and task.other and task.answer != task.other for task in work.tasks)
+    work.give(0, "first")
+    work.give(1, "second")
+    again = Labelling(run, records, by="ann", count=12, verdict="better")
+    assert again.tasks[:8] == work.tasks
+    assert (again.first, again.counts) == (2, {"first": 1, "even": 0, "second": 1, "skip": 0})
+    labels = Labels(run).of_pairs()
+    assert {frozenset((one.paradigm, one.against)) for one in labels} == {frozenset(("naive", "words"))}
+    every = Labelling(run, records, by="ben", count=100, verdict="better")
+    for at in range(len(every.tasks)):
+        every.give(at, "first")
+    firsts = Counter(one.paradigm for one in Labels(run).of_pairs() if one.by == "ben")
+    assert min(firsts["naive"], firsts["words"]) >= 3, "which stands first is drawn"
+    assert agreement_tables([("run", run, records, {})])[0].rows == (), "a pair is no answer"
+
+
+def test_pairs_need_a_duel_and_two_paradigms(run: Path):
+    with pytest.raises(UsageError, match="pairs are of two paradigms, here are 3"):
+        Labelling(run, list(Records(run)), by="ann", count=3, verdict="better")
+    with pytest.raises(UsageError, match="no duel of naive and words") as error:
+        Labelling(run, list(Records(run)), by="ann", count=3, verdict="better", names=["naive", "words"])
+    assert "ragways eval duel" in (error.value.cure or "")

@@ -1,8 +1,9 @@
 """A gate for continuous integration: does a run reach what is required, and is it no worse than an earlier one?
 
 Two runs of a system that did not change differ by chance. So a metric fails the gate only where it was shown to have
-fallen, in pairs by question and corrected for the number of comparisons, and passes where it was shown to have fallen
-by less than its margin. Between the two lies "undecided": the questions are too few to tell.
+fallen by more than its margin, in pairs by question and corrected for the number of comparisons. It passes where it was
+shown to have fallen by less. Between the two lies "undecided": the questions are too few for that margin. Without a
+margin a metric passes unless a fall is shown, and the check says how large a fall is ruled out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
@@ -37,6 +38,7 @@ LEAST = 20
 """Questions that two runs must share at least: with fewer, hardly any fall could be shown."""
 COSTS = {"usd": "usd", "tokens": "tokens", "seconds": "seconds", "seconds-p95": "seconds_p95", "spent": "spent"}
 """What can be limited beside metrics: means of an answer, a percentile, and the USD that all answers took."""
+BEYOND = "no change beyond"
 Outcome = Literal["passed", "undecided", "failed"]
 
 
@@ -73,8 +75,9 @@ class GateResult:
         counts = Counter(check.outcome for check in self.checks)
         said = [f"passed: {counts['passed']:,} checks"]
         if counts["undecided"]:
-            said.append(f"{counts['undecided']:,} undecided (no fall was shown, nor that there is none)")
-        return ", ".join(said)
+            said.append(f"{counts['undecided']:,} undecided (a fall beyond the margin was neither shown nor ruled out)")
+        beyond = [f"{check.paradigm}: {check.words}" for check in self.checks if BEYOND in check.words]
+        return "; ".join([", ".join(said), *beyond])
 
     def junit(self) -> str:
         """The checks as JUnit's XML; what is undecided and passes is skipped there."""
@@ -262,50 +265,40 @@ def compare_margins(
     """A check for each margin, of the values now and before. All together raise a false alarm with a chance of `alpha`
     at most; a fall of more than its margin passes with that chance at most.
     """
-    found = {}
-    for one, (now, before) in pairs.items():
-        compared = compare(
-            now,
-            before,
+    found = {
+        # Turned round where less is better, so that a fall is always below 0.
+        one: compare(
+            *((before, now) if one.less_is_better else (now, before)),
             level=1 - 2 * alpha,
             documents=documents,
             span=(-1.0, 1.0) if one.metric in SIGNED else None,
+            failure=1.0 if one.less_is_better else 0.0,
+            beyond=-one.value,
         )
-        found[one] = _turned(compared) if one.less_is_better else compared
-    # One-sided, and were all that is missing as good for this run as can be.
-    adjusted = holm([(one.p_most or 1.0) / 2 if (one.most or 0.0) < 0 else 1.0 for one in found.values()])
-    return [_fallen(one, found[one], p, alpha) for one, p in zip(found, adjusted, strict=True)]
-
-
-def _turned(one: Comparison) -> Comparison:
-    """With signs by which more is better."""
-
-    def minus(value: float | None) -> float | None:
-        return None if value is None else -value
-
-    return replace(
-        one,
-        difference=minus(one.difference),
-        least=minus(one.most),
-        most=minus(one.least),
-        low=minus(one.high),
-        high=minus(one.low),
-        p_least=one.p_most,
-        p_most=one.p_least,
-    )
+        for one, (now, before) in pairs.items()
+    }
+    falls = [
+        (fall.p or 1.0) / 2 if (fall.most or 0.0) < -one.value else 1.0 for one, fall in found.items()
+    ]  # one-sided
+    return [_fallen(one, found[one], p, alpha) for one, p in zip(found, holm(falls), strict=True)]
 
 
 def _fallen(one: Margin, found: Comparison, p: float, alpha: float) -> GateCheck:
     name = f"{one.metric} no worse" + (f" by {one.value:g}" if one.value else "")
-    same = not (found.wins or found.losses or found.one_sided) and found.n > 0
     if found.mean_a is None or found.mean_b is None:
         said = f"{one.metric} has no question that both runs scored"
         return GateCheck(one.paradigm, name, "failed", said)
-    said = f"{one.metric} went from {found.mean_b:.3f} to {found.mean_a:.3f}"
-    if same or (found.low is not None and found.low > -one.value):
-        return GateCheck(one.paradigm, name, "passed", said)
-    if found.low is not None and found.high is not None:
-        said += f" (a gain between {found.low:+.3f} and {found.high:+.3f}, margin {one.value:g})"
-    if found.one_sided:
-        said += f", {found.one_sided:,} questions lack a value on one side"
-    return GateCheck(one.paradigm, name, "failed" if p <= alpha else "undecided", said)
+    was, is_now = (found.mean_a, found.mean_b) if one.less_is_better else (found.mean_b, found.mean_a)
+    said = f"{one.metric} went from {was:.3f} to {is_now:.3f}"
+    low, high = found.low, found.high
+    outcome: Outcome = "passed"
+    if low is None or high is None:  # all questions changed alike, or not at all
+        outcome = "failed" if p <= alpha else "passed"
+    elif p <= alpha and high < -one.value:
+        outcome, said = "failed", f"{said} (a fall between {-high:.3f} and {-low:.3f}, margin {one.value:g})"
+    elif low <= -one.value and (one.value or found.depends):
+        said += f", {found.one_sided:,} questions lack a value, more on one side" if found.depends else ""
+        outcome, said = "undecided", f"{said} (a gain between {low:+.3f} and {high:+.3f}, margin {one.value:g})"
+    elif low <= 0 and found.wins + found.losses:
+        said = f"{said}, {BEYOND} {max(-low, high):.3f}" if not one.value else said
+    return GateCheck(one.paradigm, name, outcome, said)

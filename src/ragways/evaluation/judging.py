@@ -111,33 +111,48 @@ def _outdated(one: Judgement) -> bool:
 
 
 @dataclass
-class Tally:
-    """Counts of scored values by metric, and of unscored ones by metric and reason; `errors` is the first message for
-    each reason, `again` the number of values to be tried again.
+class MetricCounts:
+    """How many records have a value, and how many have none, by reason."""
+
+    scored: int = 0
+    unscored: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class JudgingSummary:
+    """What was judged, by metric, or the state of a whole run.
+
+    `judge` is the model's name, empty where none judged; `same_family` are the models that answered and are of its
+    family; `errors` is the first message for each reason; `again` values are to be tried again.
     """
 
-    scored: Counter[str] = field(default_factory=Counter)
-    unscored: dict[str, Counter[str]] = field(default_factory=dict)
+    judge: str = ""
+    embedder: str = ""
+    same_family: tuple[str, ...] = ()
+    usd: float = 0.0
+    metrics: dict[str, MetricCounts] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     again: int = 0
 
     @classmethod
     def of(
         cls, records: Iterable[Record], latest: Mapping[JudgementKey, Judgement], metrics: Sequence[Metric]
-    ) -> Tally:
+    ) -> JudgingSummary:
         """The counts of all judgements of the records; a record that failed is counted as such."""
-        tally = cls()
+        summary = cls(metrics={metric.name: MetricCounts() for metric in metrics})
         for record in records:
             found = current_judgements(latest, record, [metric.name for metric in metrics])
             for metric in metrics:
-                tally.add(metric.name, found[metric.name].score if metric.name in found else metric.score(record))
-        return tally
+                summary.add(metric.name, found[metric.name].score if metric.name in found else metric.score(record))
+        return summary
 
     def add(self, metric: str, score: Score) -> None:
+        """Count one value."""
+        counts = self.metrics.setdefault(metric, MetricCounts())
         if score.value is not None:
-            self.scored[metric] += 1
+            counts.scored += 1
             return
-        self.unscored.setdefault(metric, Counter())[score.why] += 1
+        counts.unscored[score.why] += 1
         self.again += bool(score.details.get("again"))
         if said := score.details.get("error") or score.details.get("reply"):
             self.errors.setdefault(score.why, str(said))
@@ -152,11 +167,11 @@ async def judge(
     at_once: int = 1,
     budget: float | None = None,
     progress: ProgressCallback = silent,
-) -> Tally:
+) -> JudgingSummary:
     """Judge what has not been judged yet. An unreadable reply is unscored and stored; a spent budget ends it, and what
     was judged stays. Records that failed are left out: their answers are still to come.
     """
-    done, tally = judgements.latest(), Tally()
+    done, summary = judgements.latest(), JudgingSummary()
     # By question: records of one question share evidence, whose vectors and verdicts are then at hand.
     ordered = sorted((record for record in records if not record.error), key=lambda record: record.question)
     names = [metric.name for by in judges for metric in by.metrics]
@@ -169,7 +184,7 @@ async def judge(
             async def one(record: Record, left: Sequence[Metric], by: Judge = by) -> None:
                 nonlocal count
                 for metric, score, made in await _scores(resources, record, by, left):
-                    tally.add(metric.name, score)
+                    summary.add(metric.name, score)
                     new = _judgement(record, by, metric, score, made)
                     if not _same(done.get(new.key), new):
                         judgements.append(new)
@@ -177,32 +192,7 @@ async def judge(
                 progress(Progress(f"judging {by.name}", count, len(ordered), f"${current_meter().spent.usd:.4f}"))
 
             await in_turn((one(record, left) for record, left in work), at_once)
-    return tally
-
-
-@dataclass(frozen=True, slots=True)
-class MetricCounts:
-    """How many records have a value, and how many have none, by reason."""
-
-    scored: int
-    unscored: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class JudgingSummary:
-    """The state of a run after judging it.
-
-    `judge` is the model's name, empty where none judged; `same_family` are the models that answered and are of its
-    family; `errors` is the first message for each reason; `again` values are to be tried again.
-    """
-
-    judge: str
-    embedder: str
-    same_family: tuple[str, ...]
-    usd: float
-    metrics: Mapping[str, MetricCounts]
-    errors: Mapping[str, str]
-    again: int
+    return summary
 
 
 def usable_judges(resources: JudgeResources) -> tuple[Judge, ...]:
@@ -225,19 +215,13 @@ async def judge_run(
     with spending() as meter:
         await judge(resources, records, judges, judgements, at_once=at_once, budget=budget, progress=progress)
     metrics = [metric for by in judges for metric in by.metrics]
-    tally = Tally.of(records, judgements.latest(), metrics)
     name = model.name if model is not None and any(by.by == "model" for by in judges) else ""
-    return JudgingSummary(
+    return replace(
+        JudgingSummary.of(records, judgements.latest(), metrics),
         judge=name,
         embedder=resources.embedder.name,
         same_family=tuple(other for other in dict.fromkeys(r.made.model for r in records) if same_family(name, other)),
         usd=meter.spent.usd,
-        metrics={
-            metric.name: MetricCounts(tally.scored[metric.name], dict(tally.unscored.get(metric.name, {})))
-            for metric in metrics
-        },
-        errors=tally.errors,
-        again=tally.again,
     )
 
 

@@ -18,7 +18,7 @@ from ragways.core.errors import UsageError
 from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.agreement import agreement_tables
 from ragways.evaluation.answers import ReportedRun
-from ragways.evaluation.duel.tables import duel_tables
+from ragways.evaluation.duel.result import duel_tables
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, Run
@@ -301,8 +301,11 @@ def verdict(figures: Table, compared: Sequence[Comparisons], costs: Table) -> st
     means = _means(figures, table.metric)
     if not means:
         return f"Nothing to choose by: no answer has a score of {table.metric}. {table.sentence}".strip()
-    leading = best_of(figures, table)
-    among = leading or list(means)
+    worthy = {name: mean for name, mean in means.items() if mean > 0 or table.less_is_better}
+    if not worthy:
+        return f"Nothing to recommend: no paradigm has any {table.metric}. {table.sentence}".strip()
+    leading = [name for name in best_of(figures, table) if name in worthy]
+    among = leading or list(worthy)
     kind = next((one for one in COST_KINDS if any(costs.cell(one, paradigm=name) for name in means)), "tokens")
     price = {name: cost for name in means if (cost := costs.cell(kind, paradigm=name)) is not None}
     sign = -1 if table.less_is_better else 1

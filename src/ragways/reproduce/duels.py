@@ -133,6 +133,8 @@ def _verdicts(
     every = list(records)
     for a, b in pairs:
         for pair in pairs_of(every, a, b, trials=1)[0]:
+            if not all(pair.answers):
+                continue
             shown = DuelInput(pair.a.text, *pair.answers)
             verdict = ForcedVerdict(
                 pair.question, a, b, judge, DUEL_FORCED.text.hash, text_hash(pair.a.text, *pair.answers)

@@ -249,7 +249,7 @@ def _reproduced(
         rate=pair.rate,
         low=pair.low,
         high=pair.high,
-        verdict=pair.verdict.words,
+        verdict=pair.words,
         published=published_rate(rates, theirs[pair.a], theirs[pair.b]),
         levels=tuple(one for one in levels if (one.a, one.b) == (pair.a, pair.b)),
         forced=forced,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ragways.core.plain import from_plain
@@ -23,10 +20,6 @@ from ragways.models.client import ModelClient
 
 FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
 NAMES = ("comprehensiveness", "relevance", "empowerment", "directness")
-SMALL: dict[str, Any] = {"answers": 8, "selftest": 8, "control": 16}
-TESTS = {"same", "padded", "other", "long words", "more words", "assurance"}
-TESTING = 8 + 16 + 16 + 3 * 32
-"""Calls of such a test: of one answer and itself, its padded copy, one to another question, and of three styles."""
 
 
 def record(paradigm: str, question: str = "q", answer: str = "An answer.", **changes: Any) -> Record:
@@ -70,15 +63,15 @@ class Says:
 
 
 def worth(question: str, answer: str) -> int:
-    """Points as the answer itself says: "4 points"; without such words, 3; none where it names another number than the
-    question: it is one to another question.
+    """Points as the answer itself says of what was asked: "of 3 … 4 points"; without such words, 3; none where it is
+    about another number than the question.
     """
     asked = re.search(r"\d+", question)
+    number = asked[0] if asked else ""
+    if found := re.search(rf"\b{number}\b.*?(\d) points", answer):
+        return int(found[1])
     named = re.findall(r"\d+", re.sub(r"\d+ points", "", answer))
-    if asked and named and asked[0] not in named:
-        return 0
-    found = re.search(r"(\d) points", answer)
-    return int(found[1]) if found else 3
+    return 0 if number and named and number not in named else 3
 
 
 def marked(call: Call, most: int = 5) -> dict[str, object]:
@@ -90,9 +83,9 @@ def marked(call: Call, most: int = 5) -> dict[str, object]:
 
 
 def apart(first: str, second: str) -> dict[str, object]:
-    """Differences as a fair judge lists them: none where one answer is the other with remarks after it."""
-    same = first.startswith(second) or second.startswith(first)
-    return {"first": [] if same else [first], "second": [] if same else [second]}
+    """Differences as a fair judge lists them: the answers, without what both begin with."""
+    same = len(first) if second.startswith(first) else len(second) if first.startswith(second) else 0
+    return {"first": [first[same:]] if first[same:] else [], "second": [second[same:]] if second[same:] else []}
 
 
 async def fight(
@@ -101,16 +94,3 @@ async def fight(
     entries = duel_entries(records, rules, **named)
     await Trials(ModelClient(judge), ModelClient(generator), folder, rules, at_once=4).run(entries)
     return duel_result(entries, folder, duel_judge(judge.name, rules.mode), rules)
-
-
-def benchmark() -> ModuleType:
-    """The simulation in `benchmarks/duel.py`."""
-    file = Path(__file__).parents[3] / "benchmarks" / "duel.py"
-    spec = importlib.util.spec_from_file_location("duel_benchmark", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(file.parent))  # its judges stand beside it
-    spec.loader.exec_module(module)
-    return module

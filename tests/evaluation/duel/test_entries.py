@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,6 @@ from ragways.evaluation.duel.entries import (
     align,
     apart,
     pad,
-    padded_copy,
     words,
 )
 from ragways.models.client import ModelClient
@@ -54,20 +54,19 @@ def test_nearly_equal_lengths_are_left_as_they_are():
     assert (one.answers, one.again, one.padded, one.usable) == ((text(40), text(50)), 0, 0, True)
 
 
-def test_the_shorter_one_is_generated_again_until_it_fits():
-    one, model = aligned(pair(100, 40), said(60), said(95))
+def test_both_are_written_again_by_the_same_model_until_they_fit():
+    one, model = aligned(pair(100, 40), said(98), said(60), said(97))
     assert one.usable
-    assert (one.again, one.padded, one.generator) == (2, 0, "judge")
-    assert tuple(map(words, one.answers)) == (100, 95)
+    assert (one.again, one.padded, one.generator, one.rewritten) == (3, 0, "judge", True)
+    assert tuple(map(words, one.answers)) == (98, 97)
     # It asked for the longer one's length first, then for more, since the model fell short.
-    assert ["Words: 100" in call.messages[-1].content for call in model.calls] == [True, False]
-    assert "Words: 166" in model.calls[1].messages[-1].content
-    assert len({call.sample for call in model.calls}) == 2
+    assert ["Words: 100" in call.messages[-1].content for call in model.calls] == [True, True, False]
+    assert "Words: 166" in model.calls[2].messages[-1].content
 
 
 def test_after_so_many_tries_the_nearest_is_padded():
-    one, model = aligned(pair(100, 20), said(50), said(75), said(60))
-    assert len(model.calls) == TRIES
+    one, model = aligned(pair(100, 20), said(100), said(50), said(75), said(60))
+    assert len(model.calls) == 1 + TRIES
     assert one.answers[1].startswith(text(75))
     assert one.usable
     assert one.padded == words(one.answers[1]) - 75 > 0
@@ -80,18 +79,31 @@ def test_without_a_model_small_gaps_are_padded_and_large_ones_left_out():
     assert aligned(pair(20, 40))[0].answers[0] == f"{text(20)} {PADDING[0]}"
 
 
-def test_an_abstention_and_an_answer_without_evidence_are_not_generated_again():
-    abstained = AnswerPair(record("x", answer=text(3), abstained=True, evidence=EVIDENCE), record("y", answer=text(30)))
-    one, model = aligned(abstained, said(30))
-    assert (model.calls, one.again, one.usable) == ([], 0, True)
-    without = AnswerPair(record("x", answer=text(3)), record("y", answer=text(30)))
-    assert aligned(without, said(30))[1].calls == []
+@pytest.mark.parametrize("changes", [{"abstained": True}, {"evidence": ()}])
+def test_where_one_cannot_be_written_again_neither_is(changes: dict[str, Any]):
+    """Else the writer would be compared and not the system."""
+    other = record("y", answer=text(30), evidence=EVIDENCE)
+    for a in (3, 60):
+        one, model = aligned(
+            AnswerPair(record("x", answer=text(a), **{"evidence": EVIDENCE, **changes}), other), said(30)
+        )
+        assert (model.calls, one.again, one.rewritten) == ([], 0, False)
+        assert one.answers[0].startswith(text(a))
 
 
-def test_a_generator_that_refuses_or_does_not_know_counts_as_a_try():
+def test_a_generator_that_fails_on_one_side_leaves_both_as_they_are():
     refusal = {"answered": False, "answer": ""}
-    one, model = aligned(pair(100, 20), refusal, ModelRefused("no"), said(100))
-    assert (one.again, one.usable, len(model.calls)) == (3, True, 3)
+    one, model = aligned(pair(100, 20), said(100), refusal, ModelRefused("no"), refusal)
+    assert (one.again, one.rewritten, len(model.calls)) == (4, False, 4)
+    assert one.answers[0] == text(100)
+
+
+def test_an_answer_that_failed_is_an_outcome_and_not_written_again():
+    failed = AnswerPair(record("x", answer="", error="down", evidence=EVIDENCE), record("y", answer=text(30)))
+    one, model = aligned(failed, said(30))
+    assert (one.failed, one.usable, one.judged, model.calls) == (-1, True, False, [])
+    same = aligned(AnswerPair(record("x", answer="So."), record("y", answer="So.")))[0]
+    assert (same.failed, same.usable, same.judged) == (0, True, False)
 
 
 def test_a_spent_budget_ends_it_and_nothing_is_settled():
@@ -120,11 +132,6 @@ def test_a_usable_pair_is_within_the_tolerance(a: int, b: int):
     assert one.usable == (apart(one.answers) <= TOLERANCE)
     assert one.answers[0].startswith(text(a))
     assert one.answers[1].startswith(text(b))
-
-
-def test_the_padded_copy_has_as_much_padding_as_any_answer_may_get():
-    assert padded_copy("So.") == pad("So.", 10_000)
-    assert words(padded_copy("So.")) - 1 > TOLERANCE
 
 
 def test_what_was_aligned_is_found_again_and_a_cut_line_is_passed_over(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""The normal form of answers, and what a judge's liking for a style is allowed for."""
+"""The normal form of answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.duel.entries import DuelRules, duel_entries
-from ragways.evaluation.duel.style import DRESSES, StyleBias, normal_form, style_allowance, word_count
+from ragways.evaluation.duel.style import normal_form
 from tests.evaluation.duel.duel_fakes import record
 
 PLAIN = "It was built in 1871. Anna Brack drew the plans."
@@ -65,30 +65,6 @@ def test_answers_enter_a_duel_in_their_normal_form():
     some = [record("naive", answer="naive: **So** it is [1].\n- Yes."), record("words", answer="(source: x)")]
     entries = duel_entries(some, DuelRules())
     assert [one.answer for one in entries.records] == ["So it is. Yes.", ""]
-    assert entries.one_sided["naive", "words"] == {"q": 1}
     explained = [record(name, answer="Yes.", explanation="So **it** is.") for name in ("naive", "words")]
     (pair,) = duel_entries(explained, DuelRules()).pairs["naive", "words"]
     assert pair.answers == ("Yes. So it is.", "Yes. So it is.")
-
-
-def test_a_style_is_worn_in_as_many_words_or_within_the_tolerance():
-    for dress in DRESSES:
-        dressed, plain = dress.wear(PLAIN, "Who built the harbour light and when was that done?", "naive")
-        if dress.measure is None:
-            assert normal_form(dressed, ["naive"]) == normal_form(plain)
-        else:
-            assert dress.measure(dressed) > dress.measure(plain)
-            assert 0 <= word_count(dressed) - word_count(plain) <= 10
-
-
-def test_what_a_style_may_have_added_is_in_proportion_to_how_the_sides_differ_in_it():
-    bias = StyleBias("more words", word_count, amount=8.0, low=-0.2, high=0.6)
-    alike = [("one two", "one two")] * 20
-    assert style_allowance(alike, [bias]).styles == ()
-    # a has 16 words more, always: twice what the judge was tested with.
-    found = style_allowance([("w " * 20, "w " * 4)] * 20, [bias])
-    assert (found.for_a, found.for_b) == pytest.approx((1.2, 0.4))
-    turned = style_allowance([("w " * 4, "w " * 20)] * 20, [bias])
-    assert (turned.for_a, turned.for_b) == pytest.approx((0.4, 1.2))
-    # One word more, always: a judge may care about that alone.
-    assert style_allowance([("w w", "w")] * 20, [bias]).for_a == pytest.approx(0.6)

@@ -107,14 +107,6 @@ def test_coverage_and_support_by_hand():
     assert found["support-soft"].value == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize(("cosine", "supported"), [(0.69, 0), (0.7001, 1)])
-def test_seven_tenths_are_enough(cosine: float, supported: int):
-    embedder = KnownVectors({"a": (1, 0, 0), "b": (cosine, np.sqrt(1 - cosine**2), 0)})
-    found = scored("support", record(answer="a", evidence=({"id": "1", "text": "b"},)), embedder=embedder)
-    assert found["support-hard"].value == supported
-    assert found["support-soft"].value == pytest.approx(cosine)
-
-
 @given(st.lists(st.sampled_from(["Cat.", "Dog.", "Feline.", "Up.", "Not."]), min_size=1, max_size=4),
        st.lists(st.sampled_from(["Cat.", "Dog.", "Feline.", "Up.", "Not."]), min_size=1, max_size=4))  # fmt: skip
 def test_coverage_is_its_definition(answer: list[str], gold: list[str]):

@@ -110,20 +110,6 @@ def test_factual_precision_recall_and_f1():
     assert {(score.value, score.why) for score in unsplit.values()} == {(None, "no claims")}
 
 
-@pytest.mark.parametrize(
-    ("useful", "expected"),
-    [
-        ([True, True, False], 1.0),
-        ([False, True], 0.5),
-        ([True, False, True], (1 + 2 / 3) / 2),
-        ([False, False], 0.0),
-        ([False, True, True, False, True], (1 / 2 + 2 / 3 + 3 / 5) / 3),
-    ],
-)
-def test_average_precision_by_hand(useful: list[bool], expected: float):
-    assert average_precision(useful) == pytest.approx(expected)
-
-
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
 def test_average_precision_is_its_definition(useful: list[bool]):
     """sum over k of precision@k × useful_k, over the number of useful ones."""

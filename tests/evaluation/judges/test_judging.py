@@ -10,7 +10,7 @@ import pytest
 from ragways.core.errors import BudgetExceeded, ModelUnavailable
 from ragways.core.runtime import Progress
 from ragways.evaluation.judges import JUDGES
-from ragways.evaluation.judging import FILE, Judgements, Tally, judge
+from ragways.evaluation.judging import FILE, Judgements, JudgingSummary, judge
 from ragways.evaluation.record import Record
 from ragways.evaluation.score import with_values
 from ragways.testing.scripted import ScriptedModel
@@ -22,7 +22,7 @@ RECORDS = [record(question=f"q{n}", paradigm=way, repeat=0) for way in ("naive",
 
 def judged(
     folder: Path, names: str, model: ScriptedModel | None = None, records: list[Record] = RECORDS, **settings
-) -> Tally:
+) -> JudgingSummary:
     embedder = settings.pop("embedder", None)
     judges = [JUDGES[name] for name in names.split()]
     return asyncio.run(judge(resources(model, embedder), records, judges, Judgements(folder), **settings))
@@ -32,13 +32,13 @@ def test_what_was_judged_is_not_asked_again(tmp_path: Path):
     first = agreeable()
     tally = judged(tmp_path, "correct faithfulness support", first)
     names = ("judged-correct", "judged-incorrect", "judged-incomplete", "faithfulness", "support-hard", "support-soft")
-    assert tally.scored == dict.fromkeys(names, 6)
+    assert {name: one.scored for name, one in tally.metrics.items()} == dict.fromkeys(names, 6)
     held, second = (tmp_path / FILE).read_bytes(), agreeable()
-    assert judged(tmp_path, "correct faithfulness support", second).scored == {}
+    assert judged(tmp_path, "correct faithfulness support", second).metrics == {}
     assert not second.calls
     assert (tmp_path / FILE).read_bytes() == held
     more = judged(tmp_path, "correct", second, [*RECORDS, record(question="new")])
-    assert more.scored["judged-correct"] == 1
+    assert more.metrics["judged-correct"].scored == 1
 
 
 def test_a_kill_in_the_middle_costs_only_what_was_not_written(tmp_path: Path):
@@ -60,16 +60,17 @@ def test_what_another_model_judged_is_judged_again(tmp_path: Path):
     assert {one.value for one in latest if one.metric == "judged-correct"} == {1}
     judged(tmp_path, "support", embedder=WordHashes("one"))
     again = judged(tmp_path, "support", embedder=WordHashes("two"))
-    assert again.scored["support-soft"] == 6
+    assert again.metrics["support-soft"].scored == 6
 
 
 def test_a_failure_is_told_kept_and_tried_again(tmp_path: Path):
     down = ScriptedModel([ModelUnavailable("the endpoint is down")] * 6, name="judge-1")
     tally = judged(tmp_path, "correct", down)
-    assert tally.unscored["judged-correct"] == {"the judge failed": 6}
+    assert tally.metrics["judged-correct"].unscored == {"the judge failed": 6}
     assert tally.errors == {"the judge failed": "the endpoint is down"}
-    assert judged(tmp_path, "correct", agreeable()).scored["judged-correct"] == 6
-    assert Tally.of(RECORDS, Judgements(tmp_path).latest(), JUDGES["correct"].metrics).unscored == {}
+    assert judged(tmp_path, "correct", agreeable()).metrics["judged-correct"].scored == 6
+    found = JudgingSummary.of(RECORDS, Judgements(tmp_path).latest(), JUDGES["correct"].metrics)
+    assert not any(one.unscored for one in found.metrics.values())
 
 
 def test_a_reply_with_half_a_character_is_kept_as_far_as_it_can_be(tmp_path: Path):
@@ -85,8 +86,8 @@ def test_an_embedder_without_token_vectors_is_told(tmp_path: Path):
             raise ModelError("it gives one vector a text")
 
     tally = judged(tmp_path, "bertscore coverage", embedder=Whole())
-    assert tally.unscored["bertscore-f1"] == {"the judge failed": 6}
-    assert tally.scored["coverage"] == 6
+    assert tally.metrics["bertscore-f1"].unscored == {"the judge failed": 6}
+    assert tally.metrics["coverage"].scored == 6
 
 
 @pytest.mark.parametrize("at_once", [1, 4])

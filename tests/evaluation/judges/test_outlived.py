@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ragways.core.plain import from_plain, to_plain
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import fingerprint
-from ragways.evaluation.judging import FILE, Judgement, Judgements, Tally
+from ragways.evaluation.judging import FILE, Judgement, Judgements, JudgingSummary
 from ragways.evaluation.record import FILE as RECORDS
 from ragways.evaluation.record import Record, Records
 from ragways.evaluation.score import with_values
@@ -58,12 +58,12 @@ def test_another_answer_is_not_judged_until_it_is_judged_again(changes: Mapping[
     assert values(tmp_path, now, "support-soft")[0] is None
     model = agreeable()
     tally = judged(tmp_path, "correct support", model, [now])
-    assert tally.scored["judged-correct"] == 1
+    assert tally.metrics["judged-correct"].scored == 1
     if not now.abstained:  # which is settled by rule
         assert len(model.calls) == 1
         assert values(tmp_path, now) == (1, "")
     again = agreeable()
-    assert judged(tmp_path, "correct support", again, [now]).scored == {}
+    assert judged(tmp_path, "correct support", again, [now]).metrics == {}
     assert not again.calls
 
 
@@ -90,8 +90,8 @@ def test_nothing_is_said_of_a_record_that_failed(tmp_path: Path):
     assert not model.calls
     assert not (tmp_path / FILE).exists()
     metrics = [*JUDGES["correct"].metrics[:1], *JUDGES["support"].metrics]
-    tally = Tally.of([failed, record(question="q2")], Judgements(tmp_path).latest(), metrics)
-    assert tally.unscored["judged-correct"] == {"failed": 1, "not judged": 1}
+    tally = JudgingSummary.of([failed, record(question="q2")], Judgements(tmp_path).latest(), metrics)
+    assert tally.metrics["judged-correct"].unscored == {"failed": 1, "not judged": 1}
     judged(tmp_path, "correct support", model, [record()])
     assert values(tmp_path, record()) == (1, "")
     assert values(tmp_path, failed) == (None, "failed")

@@ -10,8 +10,9 @@ from typing import Any
 from ragways.core.types import Citation
 from ragways.evaluation.answers import answers, markdown, report_data
 from ragways.evaluation.duel.entries import AlignedLog, DuelRules, align, aligned_pairs, duel_entries
-from ragways.evaluation.duel.probes import probe_prompts
-from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge, duel_prompts
+from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge
+from ragways.evaluation.duel.taste import control_prompts
+from ragways.evaluation.duel.trials import prompts_in_order
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.labels import LABEL_VALUES, Labelling
 from ragways.evaluation.question import Gold
@@ -111,16 +112,16 @@ def fight(folder: Path, records: list[Record], chance: random.Random, names: Seq
 
     by = duel_judge("a-judge", RULES.mode)
     field, lines, lengths = duel_entries(records, RULES, names), DuelReplies(folder), AlignedLog(folder)
-    for prompt in probe_prompts(field.records, field.names, RULES):
+    for prompt in control_prompts(field.records):
         # What answers another question is worse, and a fair judge says so.
-        lines.append(_line(prompt.blank_reply(by, 0), 3, 0 if prompt.kind == "other" else 3))
+        lines.append(_line(prompt.blank_reply(by, 0), 3, 0))
     for pairs in field.pairs.values():
         for pair in pairs:
             lengths.append(asyncio.run(align(None, pair)))
-    for aligned in aligned_pairs(field, folder).values():
-        for prompt in duel_prompts(aligned, field.texts, RULES.trials):
-            good = [chance.random() < PARADIGMS.get(name, 0.5) for name in (prompt.a, prompt.b)]
-            lines.append(_line(prompt.blank_reply(by, 0), 2 + 2 * good[0], 2 + 2 * good[1]))
+    for prompt in prompts_in_order(aligned_pairs(field, folder).values(), field.texts, RULES):
+        good = [chance.random() < PARADIGMS.get(name, 0.5) for name in (prompt.a, prompt.b)]
+        points = (2 + 2 * good[0], 2 + 2 * good[1]) if prompt.kind == "duel" else (3, 3)
+        lines.append(_line(prompt.blank_reply(by, 0), *points))
 
 
 def _line(line: DuelReply, a: int, b: int) -> DuelReply:

@@ -244,6 +244,15 @@ def test_the_best_are_those_not_shown_to_differ(tmp_path: Path, right: dict[str,
     assert best(made_report([made_of(tmp_path / "run", right)])) == expected
 
 
+def test_nothing_is_recommended_that_gets_nothing_right():
+    costs = Table.of(["paradigm", "tokens"], [("a", 2.0), ("b", 5.0)])
+    pairs = [compared("accuracy", ("a", "b", "no difference shown"))]
+    nothing = verdict(of_means("accuracy", {"a": 0.0, "b": 0.0}), pairs, costs)
+    assert nothing.startswith("Nothing to recommend: no paradigm has any accuracy.")
+    one = verdict(of_means("accuracy", {"a": 0.0, "b": 0.1}), pairs, costs)
+    assert "Use b: accuracy 0.100" in one
+
+
 def test_one_table_has_one_renderer_of_each_kind(run: Path):
     runs = read_runs([Run(run)])
     tables = {table.name: table for table in report(runs)}

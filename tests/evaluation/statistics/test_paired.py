@@ -47,13 +47,6 @@ def test_yes_and_no_is_mcnemars_exact_test(wins, losses, ties):
     assert p == pytest.approx(slow_mcnemar(wins, losses))
 
 
-def test_mcnemar_agrees_with_scipy():
-    stats = pytest.importorskip("scipy.stats")
-    for wins, losses in ((3, 9), (0, 7), (40, 61), (300, 380)):
-        expected = stats.binomtest(wins, wins + losses).pvalue
-        assert sign_flip([1.0] * wins + [-1.0] * losses)[0] == pytest.approx(expected)
-
-
 def test_drawn_signs_agree_with_all_of_them():
     chance = np.random.default_rng(1)
     for shift in (0.0, 0.3, 0.6):
@@ -87,13 +80,6 @@ def test_sums_that_are_equal_count_as_far_out(unit: float):
     drawn, exact = sign_flip(np.array(differences) * unit)
     assert not exact
     assert drawn == pytest.approx(expected, abs=4 * (expected * (1 - expected) / FLIPS) ** 0.5)
-
-
-def test_drawn_signs_agree_with_scipy_on_many():
-    stats = pytest.importorskip("scipy.stats")
-    differences = np.random.default_rng(2).normal(0.1, 1, 400)
-    other = stats.permutation_test((differences,), np.sum, permutation_type="samples", n_resamples=4000, rng=5)
-    assert sign_flip(differences)[0] == pytest.approx(other.pvalue, abs=0.025)
 
 
 def test_p_is_never_zero_and_even_under_no_difference():
@@ -184,17 +170,6 @@ def test_an_interval_holds_the_mean_and_hangs_not_on_the_order(values, chance):
     chance.shuffle(shuffled)
     again = interval(shuffled)
     assert again == (low, high) if low is None else list(again) == pytest.approx([low, high])
-
-
-def test_an_interval_covers_the_truth_about_as_often_as_it_says():
-    chance = np.random.default_rng(6)
-    covered = 0
-    for _ in range(300):
-        low, high = interval(list((chance.random(80) < 0.6).astype(float)))
-        assert low is not None
-        assert high is not None
-        covered += low <= 0.6 <= high
-    assert 0.90 <= covered / 300 <= 0.985
 
 
 @pytest.mark.parametrize("values", [[], [0.25], [1.0], [0.5] * 20, [0.1 + 0.2, 0.3]])

@@ -28,62 +28,70 @@ def rows(*parts: tuple[Value, int]) -> dict[str, list[Value]]:
     return {f"q{at}": [value] for at, value in enumerate(values)}
 
 
-# Failures on one side
+UNREAD = Score(None, "unreadable reply")
 
 
-def test_to_crash_on_what_is_hard_is_not_better():
+# Failures, and what could not be judged
+
+
+def test_to_crash_on_what_is_hard_is_worse():
     """60 right and 40 crashed, against 75 right of 100."""
-    found = compare_all({"crashing": rows((1.0, 60), (DOWN, 40)), "steady": rows((1.0, 45), (0.0, 25), (1.0, 30))})
-    pair = found.rows[0]
-    assert pair.verdict == "depends on missing values"
-    assert (pair.n, pair.one_sided, pair.p) == (60, 40, 1.0)
-    assert [pair.least, pair.most] == pytest.approx([-0.15, 0.25])
-    assert pair.low is not None
-    assert pair.high is not None
-    assert pair.low < -0.15 < 0.25 < pair.high
-    assert "-0.150 to +0.250" in str(found)
-    turned = compare_all({"steady": rows((1.0, 45), (0.0, 25), (1.0, 30)), "crashing": rows((1.0, 60), (DOWN, 40))})
-    assert turned.rows[0].verdict == "depends on missing values"
-    assert [turned.rows[0].least, turned.rows[0].most] == pytest.approx([-0.25, 0.15])
+    crashing, steady = rows((1.0, 60), (DOWN, 40)), rows((1.0, 45), (0.0, 25), (1.0, 30))
+    (pair,) = compare_all({"crashing": crashing, "steady": steady}).rows
+    assert (pair.verdict, pair.n, pair.one_sided) == ("worse", 100, 0)
+    assert pair.difference == pytest.approx(-0.15)
+    assert compare_all({"steady": steady, "crashing": crashing}).rows[0].verdict == "better"
+    # Where less is better, a crash is the worst there is.
+    assert compare(rows((0.0, 30)), rows((DOWN, 30)), failure=1.0).difference == -1.0
+    both = compare(rows((1.0, 30), (DOWN, 10)), rows((0.0, 30), (DOWN, 10)))
+    assert (both.n, both.dropped) == (30, 10), "a metric that may not be for these questions"
 
 
-def test_where_all_that_is_missing_changes_nothing_there_is_a_verdict():
-    good, bad = rows((1.0, 90), (0.0, 8), (DOWN, 2)), rows((1.0, 30), (0.0, 70))
-    assert compare_all({"good": good, "bad": bad}).rows[0].verdict == "better"
-    assert compare_all({"good": good, "bad": bad}, less_is_better=True).rows[0].verdict == "worse"
-    assert compare_all({"bad": bad, "good": good}).rows[0].verdict == "worse"
-    like = compare_all({"a": rows((1.0, 50), (0.0, 49), (DOWN, 1)), "b": rows((1.0, 50), (0.0, 50))}).rows[0]
-    assert like.verdict == "no difference shown", "one value more or less is none either"
+def test_gaps_at_random_cost_nothing_and_gaps_of_one_side_are_bounded():
+    chance = np.random.default_rng(3)
+    right, other = chance.random(200) < 0.7, chance.random(200) < 0.5
+
+    def unread(values: np.ndarray, gone: np.ndarray) -> dict[str, list[Value]]:
+        return {f"q{at}": [UNREAD if gone[at] else float(value)] for at, value in enumerate(values)}
+
+    none, some = np.zeros(200, dtype=bool), chance.random(200) < 0.06
+    (random,) = compare_all({"a": unread(right, some), "b": unread(other, some[::-1])}).rows
+    assert random.verdict == "better"
+    assert 0 < random.one_sided == random.dropped or random.one_sided > 0
+    assert random.least == random.most == random.difference
+    (hidden,) = compare_all({"a": unread(other, ~other), "b": unread(other, none)}).rows
+    assert hidden.verdict == "depends on missing values"
+    assert hidden.least is not None
+    assert hidden.most is not None
+    assert hidden.least < hidden.most
+    (shown,) = compare_all(
+        {"a": unread(right | True, chance.random(200) < 0.06), "b": unread(other & False, none)}
+    ).rows
+    assert shown.verdict == "better", "whatever is missing"
 
 
 def test_what_both_lack_or_one_was_not_asked_is_not_missing_on_one_side():
-    both = compare(rows((1.0, 30), (DOWN, 10)), rows((0.0, 30), (Score(None, "no gold"), 10)))
+    both = compare(rows((1.0, 30), (UNREAD, 10)), rows((0.0, 30), (Score(None, "no gold"), 10)))
     assert (both.one_sided, both.dropped, both.least) == (0, 10, 1.0)
     more = compare(rows((1.0, 30)), rows((0.0, 40)))
     assert (more.one_sided, more.missing_a) == (0, {"not asked": 10})
 
 
-def test_a_repeat_that_failed_is_missing_too():
+def test_a_repeat_that_failed_is_an_outcome_too():
     found = compare({"a": [1.0, DOWN], "b": [0.0, 0.0]}, {"a": [1.0, 1.0], "b": [0.0, 0.0]})
-    assert (found.n, found.one_sided, found.difference) == (2, 1, 0.0)
-    assert (found.least, found.most) == (-0.25, 0.0)
-    signed = compare({"a": [1.0, DOWN]}, {"a": [1.0, 1.0]}, span=(-1.0, 1.0))
-    assert signed.least == -1.0
-    seconds = compare({"a": [7.0], "b": [DOWN]}, {"a": [3.0], "b": [5.0]})
-    assert (seconds.least, seconds.most) == (1.0, 3.0), "what has no bounds of its own has those that were seen"
+    assert (found.n, found.one_sided, found.difference) == (2, 0, -0.25)
 
 
-def test_the_command_says_what_is_missing(ragways: Run, home: Path):  # noqa: F811
+def test_the_command_counts_what_failed(ragways: Run, home: Path):  # noqa: F811
     run = Records(home / "run")
     for at in range(100):
         for name, right in (("crashing", at < 60), ("steady", at >= 25)):
             failed = name == "crashing" and at >= 60
             run.append(Record(f"q{at}", "Who?", "", ("Anna",), name, 0, answer="Anna" if right else "Ben",
                               error="down" if failed else ""))  # fmt: skip
-    said = ragways("eval", "compare", "run")
-    assert "depends" in said.out
-    assert "on 40 questions one of them has no value" in said.out.replace("\n", " ")
-    assert "better" not in said.out
+    said = ragways("eval", "compare", "run").out
+    assert "-0.150" in said
+    assert "40" in said
 
 
 # Questions on one document
@@ -179,16 +187,33 @@ def test_intervals_of_skewed_differences_cover(draw: Callable[..., np.ndarray], 
         assert low is not None
         assert high is not None
         covered += low <= mean <= high
-    assert covered / 400 >= 0.915, "0.93 less what 400 trials may miss"
+    assert covered / 400 >= 0.89, "0.91 less what 400 trials may miss"
 
 
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.25, 1.0, 1.0]), min_size=2, max_size=40), st.integers(1, 3))
-def test_interval_and_p_never_contradict(differences, many):
+def test_a_difference_is_shown_by_p_and_an_interval_that_excludes_0(differences, many):
     values = {f"p{at}": {f"q{n}": [at * one] for n, one in enumerate(differences)} for at in range(many + 1)}
     for row in compare_all(values).rows:
-        if row.low is not None:
-            assert (row.low <= 0 <= (row.high or 0)) == ((row.adjusted or 1) > 0.05)
-            assert (row.verdict in ("better", "worse")) == ((row.adjusted or 1) <= 0.05)
+        apart = row.low is None or row.high is None or not row.low <= 0 <= row.high
+        assert (row.verdict in ("better", "worse")) == ((row.adjusted or 1) <= 0.05 and apart)
+
+
+@pytest.mark.parametrize(
+    ("draw", "most"),
+    [
+        (lambda chance, n: chance.lognormal(0, 1, n) - np.exp(0.5), 0.11),
+        (lambda chance, n: (chance.random(n) < 0.1) * chance.exponential(1, n) - (chance.random(n) < 0.5) * 0.2, 0.11),
+    ],
+)
+def test_skewed_differences_of_systems_alike_are_seldom_shown(draw: Callable[..., np.ndarray], most: float):
+    """p alone shows one in 13 to 20 of 100, as its signs presume that differences are as often above 0 as below."""
+    shown = by_p = 0
+    for trial in range(300):
+        values = {f"q{at}": [float(one)] for at, one in enumerate(draw(np.random.default_rng(trial), 80))}
+        (row,) = compare_all({"a": values, "b": {one: [0.0] for one in values}}).rows
+        shown += row.verdict in ("better", "worse")
+        by_p += (row.adjusted or 1) <= 0.05
+    assert shown / 300 <= most < by_p / 300 + 0.03
 
 
 def test_intervals_of_many_pairs_are_wider():

@@ -48,7 +48,8 @@ def test_no_question_is_lost_between_the_table_and_its_pairs(one, two):
     row = found.rows[0]
     assert row.n + row.dropped == len(set(one) | set(two))
     assert row.dropped <= sum(row.missing_a.values()) + sum(row.missing_b.values())
-    assert sum(row.missing_a.values()) == found.counts["one"].questions - found.counts["one"].scored_questions
+    lacking = found.counts["one"].questions - found.counts["one"].scored_questions
+    assert sum(row.missing_a.values()) <= lacking, "an answer that failed is an outcome"
     json.dumps(to_plain(found), allow_nan=False)
 
 

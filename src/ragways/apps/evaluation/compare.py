@@ -112,7 +112,7 @@ def _cells(pair: Comparison) -> tuple[str | None, ...]:
 def _one_sided(pairs: Iterable[Comparison]) -> Iterator[str]:
     """Where values are missing on one side, what the difference could be."""
     for pair in pairs:
-        if pair.one_sided and pair.least is not None:
+        if pair.least is not None and pair.most is not None and pair.least < pair.most:
             yield (
                 f"{pair.a} against {pair.b}: on {pair.one_sided:,} questions one of them has no value; "
                 f"the difference lies between {pair.difference_text(' and ')}, as these would have come out"

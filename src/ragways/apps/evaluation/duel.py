@@ -1,4 +1,4 @@
-"""`ragways eval duel`: paradigms judged against each other, two at a time, by a judge that was tested first."""
+"""`ragways eval duel`: paradigms judged against each other, two at a time, by a judge that is tested."""
 
 from __future__ import annotations
 
@@ -41,19 +41,11 @@ def duel(
         bool, typer.Option("--anyway", help="Go on with a judge that fails its test; still nobody wins.")
     ] = False,
     limit: LimitOption = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            help="Of the draw of answers the judge is tested on; a test that was failed counts all the same.",
-            show_default="that of the last test, or 7",
-        ),
-    ] = None,
     at_once: AtOnceOption = None,
     budget: BudgetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Judge paradigms against each other: equal lengths, both orders, many trials, after a test of the judge."""
+    """Judge paradigms against each other: equal lengths, both orders, many trials, and a test of the judge."""
     from ragways.apps.evaluation.duel_tables import show_duel, show_plan
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.assemble import prices_of
@@ -64,7 +56,7 @@ def duel(
     from ragways.evaluation.record import Records, locked
 
     records = list(Records(run))
-    by, rules = _judge_and_rules(chosen, run, trials, samples, differential, anyway, seed)
+    by, rules = _judge_and_rules(chosen, run, trials, samples, differential, anyway)
     names = [name.strip() for name in paradigms.split(",") if name.strip()]
     entries = duel_entries(records, rules, names, limit=limit)
     plan = plan_duel(entries, run, by, rules, generator=bool(chosen.model.name))
@@ -79,8 +71,8 @@ def duel(
         print_json({"plan": to_plain(plan), **to_plain(result)})
     else:
         show_duel(result)
-    unread = any(pair.replies.scored < pair.replies.wanted for pair in result.pairs)
-    if unread or not result.selftest.passed:
+    unread = any(pair.scored < pair.replies for pair in result.pairs)
+    if unread or not result.test.passed:
         raise typer.Exit(PARTLY)
 
 
@@ -96,27 +88,20 @@ def _judge_and_rules(
     samples: int | None,
     differential: bool,
     anyway: bool,
-    seed: int | None,
 ) -> tuple[DuelJudge, DuelRules]:
     """The judge that is set; without one, who judged before, and as often: then figures are computed and no more."""
     from ragways.evaluation.duel.entries import DuelRules, Mode
     from ragways.evaluation.duel.replies import DuelReplies, duel_judge, times_asked
-    from ragways.evaluation.duel.selftest import SelfTestRuns
-
-    def drawn_by(judge: DuelJudge) -> int:
-        tests = SelfTestRuns(run).of(judge)
-        return seed if seed is not None else tests[-1].rules.seed if tests else DuelRules().seed
 
     mode: Mode = "differential" if differential else "whole"
     if name := _judging(settings).name:
-        by = duel_judge(name, mode)
-        return by, DuelRules(trials or 25, samples or 2, mode, seed=drawn_by(by), go_on=anyway)
+        return duel_judge(name, mode), DuelRules(trials or 25, samples or 2, mode, go_on=anyway)
     replies = [reply for reply in DuelReplies(run) if reply.mode == mode]
     if not replies:
         raise UsageError("a duel cannot be judged without a language model", CURE)
     by = duel_judge(replies[-1].judge, mode)
     before = times_asked(reply for reply in replies if reply.judge == by.name)
-    return by, DuelRules(trials or before[0], samples or before[1], mode, seed=drawn_by(by), go_on=anyway)
+    return by, DuelRules(trials or before[0], samples or before[1], mode, go_on=anyway)
 
 
 async def _run(

@@ -14,7 +14,6 @@ from ragways.evaluation.statistics.inference import p_text
 if TYPE_CHECKING:
     from ragways.evaluation.duel.figures import BoxPlot
     from ragways.evaluation.duel.result import DuelResult, PairResult
-    from ragways.evaluation.duel.selftest import ProbeResult, SelfTest
     from ragways.evaluation.duel.trials import DuelPlan
 
 PLOT = 41
@@ -38,14 +37,10 @@ def show_duel(result: DuelResult) -> None:
     out, rules = console(), result.rules
     out.print(
         f"judged by {printable(result.judge)}: {counted(result.questions, 'question')}, "
-        f"{rules.trials} × {rules.samples} samples, both orders, mode {rules.mode}, seed {rules.seed}, "
-        f"${result.usd:.4f}",
+        f"{rules.trials} × {rules.samples} samples, both orders, mode {rules.mode}, ${result.usd:.4f}",
         markup=False,
     )
-    show_table(self_test_table(result.selftest), compact=True)
-    if len(result.selftests) > 1:
-        tests = (f"seed {run.rules.seed} {'passed' if run.passed else 'NOT passed'}" for run in result.selftests)
-        out.print(f"tests of this judge in this folder: {', '.join(tests)}", markup=False)
+    show_table(test_table(result), compact=True)
     if any(pair.n for pair in result.pairs):
         show_table(pair_table(result.pairs), compact=True)
         for line in box_plots(result.pairs):
@@ -55,42 +50,34 @@ def show_duel(result: DuelResult) -> None:
         if len(result.pairs) > 1:
             show_table(heat_map_table(result.pairs), compact=True)
     for pair in result.pairs:
-        out.print(f"{printable(pair.a)} against {printable(pair.b)}: {pair.verdict.words}", markup=False)
+        out.print(f"{printable(pair.a)} against {printable(pair.b)}: {printable(pair.words)}", markup=False)
         for line in counts_of(pair):
             out.print(line, style="dim", markup=False)
     for warning in result.warnings:
         console(error=True).print(f"warning: {printable(warning)}", style="yellow", markup=False, soft_wrap=True)
 
 
-def self_test_table(test: SelfTest) -> Table:
-    """Each bias in points of 100: how much oftener one side is preferred, ties counted as fair. That of the first place
-    may be: exchanging places cancels it. The answer off topic must lose.
+def test_table(result: DuelResult) -> Table:
+    """The answer to the question must win against one to another question; words of either side alone are worth
+    nothing: what the judge gives for them is taken off a lead.
     """
-    asked = [style for style in test.styles if style.replies]
-    heads = ("pre-\nferred", "tied", "the\nother", "bias\ninterval", "points\nof 20", "p", "replies\nunscored")
+    test = result.test
+    read = test.preferred + test.ties + test.other
+    right = f"{_percent(test.preferred / read)} preferred" if read else None
+    rows = [("right answers", "answers to other questions", right, "", f"{read:,} of {read + test.unscored:,}")]
+    for pair in result.pairs:
+        taste = pair.taste
+        points = f"{taste.points:+.2f}\n{taste.low:+.1f} to {taste.high:+.1f}" if taste.read else None
+        ours, theirs = (", ".join(some[:4]) or "–" for some in (taste.words_a, taste.words_b))
+        read_of = f"{taste.read:,} of {taste.wanted:,}"
+        rows.append(
+            (f"{pair.a}: {ours}", f"{pair.b}: {theirs}", points, p_text(taste.p if taste.read else None), read_of)
+        )
+    heads = ("points\nof 20", "p", "read")
     return Table.of(
-        [Column("an answer against"), *(Column(head, align="right") for head in heads)],
-        [
-            ("itself: the first", *_probe_cells(test.position)),
-            ("padded: the copy", *_probe_cells(test.length)),
-            ("off topic: itself", *_probe_cells(test.control)),
-            *((f"with {style.name}", *_probe_cells(style)) for style in asked),
-        ],
+        ["words of", "against", *(Column(head, align="right") for head in heads)],
+        rows,
         title=f"the judge's test: {'passed' if test.passed else 'NOT passed'}",
-    )
-
-
-def _probe_cells(probe: ProbeResult) -> tuple[str | None, ...]:
-    counts = f"{probe.replies:,}\n{sum(probe.unscored.values()):,}"
-    if probe.bias is None or probe.difference is None:
-        return *[None] * 6, counts
-    scored = probe.for_it + probe.ties + probe.against
-    return (
-        *(_percent(count / scored) for count in (probe.for_it, probe.ties, probe.against)),
-        f"{100 * probe.bias:+.0f}\n{_interval(probe.low, probe.high)}",
-        f"{probe.difference:+.2f}",
-        p_text(probe.p),
-        counts,
     )
 
 
@@ -114,9 +101,9 @@ def _pair_cells(pair: PairResult) -> tuple[str | None, ...]:
     return (
         f"{100 * pair.box.median:+.1f}\n{100 * pair.box.first:+.0f} to {100 * pair.box.third:+.0f}",
         f"{100 * pair.rate:+.1f}\n{_interval(pair.low, pair.high)}",
-        f"{pair.rounds.a:,}/{pair.rounds.ties:,}\n/{pair.rounds.b:,}",
+        f"{pair.won:,}/{pair.tied:,}\n/{pair.lost:,}",
         f"{pair.difference:+.2f}",
-        p_text(pair.verdict.adjusted),
+        p_text(pair.adjusted),
         answers,
     )
 
@@ -128,7 +115,7 @@ def aspect_table(pairs: Sequence[PairResult]) -> Table:
         for aspect in pair.aspects:
             known = aspect.mean_a is not None and aspect.mean_b is not None
             means = f"{aspect.mean_a:.2f} : {aspect.mean_b:.2f}" if known else "–"
-            yield f"{means}\n{aspect.a:,}/{aspect.ties:,}/{aspect.b:,}"
+            yield f"{means}\n{aspect.won:,}/{aspect.tied:,}/{aspect.lost:,}"
 
     heads = [aspect.name.replace("hens", "-\nhens") for aspect in pairs[0].aspects]
     return Table.of(
@@ -188,19 +175,21 @@ def drawn(box: BoxPlot, reach: float) -> str:
 
 def counts_of(pair: PairResult) -> Iterator[str]:
     """What became of every pair of answers and every reply, a line each."""
-    again = f"written again: {printable(pair.rewriting) or 'none'}"
-    parts = [f"{pair.judged:,} judged ({again}, {pair.padded:,} padded)"]
+    again = f"{pair.rewritten:,} written again by {', '.join(pair.writers)}" if pair.rewritten else "none written again"
+    parts = [f"{pair.judged:,} judged ({printable(again)}, {pair.padded:,} padded)"]
+    parts += [f"{count:,} lost because {printable(name)} failed" for name, count in pair.failed.items()]
     parts += [f"{count:,} left out: {why}" for why, count in sorted(pair.left_out.items())]
     parts += [f"{pair.not_aligned:,} not reached"] if pair.not_aligned else []
     yield f"  {pair.pairs:,} pairs: {'; '.join(parts)}"
-    replies, preferred = pair.replies, pair.preferred
-    parts = [f"{replies.scored:,} scored", *(f"{count:,} {why}" for why, count in sorted(replies.unscored.items()))]
-    if replies.scored:
-        first, second = (_percent(count / replies.scored) for count in (preferred.first, preferred.second))
+    parts = [f"{pair.scored:,} scored", *(f"{count:,} {why}" for why, count in sorted(pair.unscored.items()))]
+    if pair.scored:
+        first, second = (_percent(count / pair.scored) for count in pair.preferred)
         parts.append(f"the first preferred {first}, the second {second}")
-    if pair.identical_rounds:
-        parts.append(f"{pair.identical_rounds:,} rounds of identical answers tied without a call")
-    yield f"  {replies.wanted:,} replies: {'; '.join(parts)}"
+    if pair.identical:
+        parts.append(f"{pair.identical:,} rounds of identical answers tied without a call")
+    yield f"  {pair.replies:,} replies: {'; '.join(parts)}"
+    if pair.anchored is None:
+        yield f"  verdict {pair.basis}; people anchor it: ragways eval label RUN --about better"
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -10,31 +10,41 @@ import typer
 from ragways.apps.terminal import JsonOption, RunArgument
 
 if TYPE_CHECKING:
-    from ragways.evaluation.labels import Labelling, LabelTask, LabelValue
+    from ragways.evaluation.labels import Labelling, LabelTask
 
 AboutOption = Annotated[
     str, typer.Option("--about", help="What is labelled: correct (against the gold answer), or supported by evidence.")
 ]
-KEYS: dict[str, LabelValue] = {"1": "right", "2": "partly", "3": "wrong", "s": "skip"}
-PROMPT = "1 right · 2 partly · 3 wrong · s skip · b back · q quit: "
 
 
 def label(
     run: RunArgument,
     count: Annotated[int, typer.Option("--count", help="Answers to label in all.", min=1)] = 100,
     by: Annotated[str, typer.Option("--by", help="Who labels; several people may label one run.")] = "me",
-    about: AboutOption = "correct",
+    about: Annotated[
+        str,
+        typer.Option(
+            "--about",
+            help="What is labelled: correct (against the gold answer), supported by evidence, or which of two answers "
+            "of a duel is better.",
+        ),
+    ] = "correct",
+    paradigms: Annotated[
+        str, typer.Option("--paradigms", help="The two of a duel, joined by a comma.", show_default="those of the run")
+    ] = "",
     seed: Annotated[int, typer.Option("--seed", help="Which answers are drawn.")] = 0,
     page: Annotated[bool, typer.Option("--page", help="Label in a browser, on a page served to this machine.")] = False,
 ) -> None:
     """Label answers of a run by hand: right, partly right or wrong. They are drawn by a seed, as many of each paradigm,
-    and it is not shown which one gave them. Stop at any time; the next call goes on.
+    and it is not shown which one gave them. Or label pairs of a duel (--about better): 30 of them anchor its verdict.
+    Stop at any time; the next call continues.
     """
     from ragways.core.text import printable
     from ragways.evaluation.labels import Labelling
     from ragways.evaluation.record import Records
 
-    work = Labelling(run, list(Records(run)), by=by, count=count, seed=seed, verdict=about)
+    names = [name.strip() for name in paradigms.split(",") if name.strip()]
+    work = Labelling(run, list(Records(run)), by=by, count=count, seed=seed, verdict=about, names=names)
     try:
         if page:
             from ragways.apps.evaluation.label_page import serve
@@ -47,7 +57,10 @@ def label(
     said = ", ".join(f"{number:,} {value}" for value, number in work.counts.items())
     typer.echo(printable(f"{len(work.tasks) - work.values.count(None):,} of {len(work.tasks):,} labelled: {said}"))
     more = "" if about == "correct" else f" --about {about}"
-    typer.echo(printable(f"judges against labels: ragways eval agreement {run}{more}"))
+    shown = f"the duel, anchored on them: ragways eval duel {run}"
+    if about != "better":
+        shown = f"judges against labels: ragways eval agreement {run}{more}"
+    typer.echo(printable(shown))
 
 
 def agreement(
@@ -78,20 +91,22 @@ def agreement(
 
 def _ask(work: Labelling) -> None:
     """One answer after the other, until all have a label or the labeller quits."""
+    keys = {"s" if value == "skip" else str(at): value for at, value in enumerate(work.choices, start=1)}
+    prompt = " · ".join([*(f"{key} {value}" for key, value in keys.items()), "b back", "q quit"]) + ": "
     at = work.first
     while at < len(work.tasks):
         for line in _shown(work, at):
             typer.echo(line)
         try:
-            key = input(PROMPT).strip().casefold()
+            key = input(prompt).strip().casefold()
         except EOFError:
             return
         if key == "q":
             return
         if key == "b":
             at = max(0, at - 1)
-        elif key in KEYS:
-            work.give(at, KEYS[key])
+        elif key in keys:
+            work.give(at, keys[key])
             at = next((n for n in range(at + 1, len(work.tasks)) if work.values[n] is None), work.first)
         else:
             typer.echo(f"there is no key {key[:20]!r}")
@@ -107,4 +122,6 @@ def _shown(work: Labelling, at: int) -> Iterator[str]:
     yield printable(f"question: {task.question}")
     yield from (printable(f"gold: {gold}") for gold in task.gold)
     yield from (printable(f"evidence: {passage}") for passage in task.evidence)
-    yield printable(f"answer: {task.answer}")
+    yield printable(f"{'first ' if task.other else ''}answer: {task.answer}")
+    if task.other:
+        yield printable(f"second answer: {task.other}")

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from ragways.core.errors import RagwaysError
 from ragways.core.plain import to_plain
-from ragways.evaluation.labels import LABEL_VALUES, Labelling, LabelValue
+from ragways.evaluation.labels import Labelling, LabelValue
 from ragways.pictures.shell import page_file, shell
 
 HOST = "127.0.0.1"
@@ -27,7 +27,8 @@ PATIENCE = 10.0
 
 def label_page(work: Labelling) -> str:
     """The page with all answers to label. It does not hold the names of paradigms."""
-    data = {"about": work.verdict.about, "by": work.by, "tasks": to_plain(work.tasks), "values": work.values}
+    data = {"about": work.verdict.about, "by": work.by, "tasks": to_plain(work.tasks), "values": work.values,
+            "choices": work.choices}  # fmt: skip
     body, style, script = (page_file(f"label.{kind}") for kind in ("html", "css", "js"))
     return shell("Labels", body, style=style, script=script, data={"data": data}, sends=True)
 
@@ -101,7 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
         except RecursionError:
             raise ValueError("too deep") from None
         at, value = (found.get("at"), found.get("value")) if isinstance(found, dict) else (None, None)
-        said: LabelValue | None = next((one for one in LABEL_VALUES if one == value), None)
+        said: LabelValue | None = next((one for one in self.work.choices if one == value), None)
         if type(at) is not int or not 0 <= at < len(self.work.tasks) or said is None:
             raise ValueError("no label")
         return at, said

@@ -112,7 +112,7 @@ def gate(
     margin: Annotated[float, typer.Option("--margin", help="How much worse is not worse.", min=0)] = 0.0,
     least: Annotated[int, typer.Option("--least", help="Questions that the runs must share at least.", min=1)] = 20,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail, too, where no fall was shown, nor that there is none.")
+        bool, typer.Option("--strict", help="Fail, too, where a fall beyond the margin is neither shown nor ruled out.")
     ] = False,
     junit: Annotated[Path | None, typer.Option("--junit", help="Write the checks to this file as JUnit XML.")] = None,
 ) -> None:

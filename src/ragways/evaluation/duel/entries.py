@@ -1,12 +1,12 @@
-"""The answers that meet in a duel: by which rules, which are paired, and how both are brought to one length.
+"""The answers that meet in a duel: which are paired, and how both are brought to one length.
 
-Judges take the longer of two answers for the better one. So the shorter is generated again from the same evidence, with
-the longer one's number of words asked for. What still differs is made up for by remarks that say nothing about the
-matter. They are few, so that no answer drowns in them; pairs that differ by more are left out. An abstention is not
-generated again: asked for at length, it would be another answer than the paradigm gave.
+Judges take the longer of two answers for the better one. Where lengths differ, one model writes both answers again,
+each from its own evidence, with the longer one's number of words asked for: to rewrite one side alone would compare
+writers. What still differs is filled up with remarks that say nothing about the matter. Pairs that differ by more are
+left out. An abstention is not written again, and then neither is the answer beside it.
 
-All answers are in their normal form: without markup, citations and names of systems, which judges like and which say
-nothing about the matter.
+Answers are in their normal form: without markup, citations and names of systems. An answer that failed is an outcome:
+it is paired as an empty text, and loses without a judge.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ TOLERANCE = 10
 TRIES = 3
 
 ALONE = "only one of the two was asked"
-FAILED = "an answer failed"
-EMPTY = "an answer is empty"
+FAILED = "both answers failed"
 SPARE = "more repeats than trials"
 UNEQUAL = "lengths still unequal"
 
@@ -58,34 +57,24 @@ PADDING = (
 
 @dataclass(frozen=True, slots=True)
 class DuelRules:
-    """`trials` (M) whole comparisons of `samples` (N) replies to each prompt, both orders.
-
-    `answers` and `selftest`: the judge is tested on so many answers, with so many replies of each kind at least, drawn
-    by `seed`. Why
-    100 and 200: a judge that prefers one side 4 times of 5 is then found out practically always, one that does so 65
-    times of 100 about 19 times of 20, and one without a bias fails in 1 test of 100. `control`: so many replies about
-    right answers against answers to other questions; a judge that sees the difference 4 times of 5 then passes 19 times
-    of 20, and one that throws a coin once in a hundred. `go_on`: duel with a judge that failed; still nobody wins.
+    """`trials` (M) whole comparisons of `samples` (N) replies to each prompt, both orders. `go_on`: also with a judge
+    that failed its test; nobody wins then.
     """
 
     trials: int = 25
     samples: int = 2
     mode: Mode = "whole"
-    answers: int = 100
-    selftest: int = 200
-    control: int = 50
-    seed: int = 7
     go_on: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("trials", "samples", "answers", "selftest", "control"):
+        for name in ("trials", "samples"):
             if not 1 <= getattr(self, name) <= SAMPLE_LIMIT:
                 raise UsageError(f"{name} is {getattr(self, name)}", f"it must lie between 1 and {SAMPLE_LIMIT:,}")
 
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """Two records of the same question and repeat, by two paradigms."""
+    """Two records of the same question and repeat, by two paradigms. One of the answers may be empty: it failed."""
 
     a: Record
     b: Record
@@ -100,7 +89,7 @@ class AnswerPair:
 
     @property
     def answers(self) -> tuple[str, str]:
-        return answer_of(self.a), answer_of(self.b)
+        return _answer(self.a), _answer(self.b)
 
     @property
     def key(self) -> AlignedKey:
@@ -110,15 +99,14 @@ class AnswerPair:
 @dataclass(frozen=True)
 class DuelEntries:
     """The answers of a run in their normal form, every two paradigms paired question by question; `left_out` counts,
-    by reason, what makes no pair, and `one_sided`, by question, where only one of the two has an answer. Paradigms
-    stand in the order of their names, so that a pair is the same one whoever was named first.
+    by reason, what makes no pair. Paradigms stand in the order of their names, so that a pair is the same one whoever
+    was named first.
     """
 
     names: tuple[str, ...]
     records: tuple[Record, ...]
     pairs: dict[PairNames, list[AnswerPair]]
     left_out: dict[PairNames, Counter[str]]
-    one_sided: dict[PairNames, Counter[str]]
 
     @property
     def texts(self) -> dict[str, str]:
@@ -145,28 +133,25 @@ def duel_entries(
     chosen = tuple(sorted(set(names))) or tuple(known)
     if len(chosen) < 2:
         raise UsageError("a duel takes two paradigms", f"this run has answers of: {', '.join(known) or 'none'}")
-    asked = set(list(dict.fromkeys(record.question for record in every))[:limit])
+    questions = set(list(dict.fromkeys(record.question for record in every))[:limit])
     systems = {*known, *(record.made.model for record in every)} - {""}
     entered = tuple(
         replace(record, answer=normal_form(answer_of(record), systems, record.text), explanation="")
         for record in every
-        if record.paradigm in chosen and record.question in asked
+        if record.paradigm in chosen and record.question in questions
     )
     paired = {(a, b): pairs_of(entered, a, b, trials=rules.trials) for a, b in combinations(chosen, 2)}
     return DuelEntries(
         chosen,
         entered,
-        {names: found[0] for names, found in paired.items()},
-        {names: found[1] for names, found in paired.items()},
-        {names: found[2] for names, found in paired.items()},
+        {names: pairs for names, (pairs, _) in paired.items()},
+        {names: left_out for names, (_, left_out) in paired.items()},
     )
 
 
-def pairs_of(
-    records: Iterable[Record], a: str, b: str, *, trials: int
-) -> tuple[list[AnswerPair], Counter[str], Counter[str]]:
-    """Pairs in the order of the records, what makes none, by reason, and of that, by question, where only one side has
-    an answer. Of several repeats each trial takes one in turn, so no more than `trials` of a question.
+def pairs_of(records: Iterable[Record], a: str, b: str, *, trials: int) -> tuple[list[AnswerPair], Counter[str]]:
+    """Pairs in the order of the records, and what makes none, by reason. Of several repeats each trial takes one in
+    turn, so no more than `trials` of a question.
     """
     sides: dict[tuple[str, int], dict[str, Record]] = {}
     for record in records:
@@ -174,29 +159,22 @@ def pairs_of(
             sides.setdefault((record.question, record.repeat), {})[record.paradigm] = record
     pairs: list[AnswerPair] = []
     left_out: Counter[str] = Counter()
-    one_sided: Counter[str] = Counter()
     taken: Counter[str] = Counter()
     for (question, _), side in sorted(sides.items(), key=lambda item: item[0][1]):
-        why = _unfit(side, a, b) or (SPARE if taken[question] >= trials else "")
-        if why:
-            left_out[why] += 1
-            one_sided[question] += sum(_answered(record) for record in side.values()) == 1
+        if len(side) < 2:
+            left_out[ALONE] += 1
+        elif not any(map(_answer, side.values())):
+            left_out[FAILED] += 1
+        elif taken[question] >= trials:
+            left_out[SPARE] += 1
         else:
             taken[question] += 1
             pairs.append(AnswerPair(side[a], side[b]))
-    return pairs, left_out, +one_sided
+    return pairs, left_out
 
 
-def _answered(record: Record) -> bool:
-    return not record.error and bool(answer_of(record))
-
-
-def _unfit(side: dict[str, Record], a: str, b: str) -> str:
-    if a not in side or b not in side:
-        return ALONE
-    if side[a].error or side[b].error:
-        return FAILED
-    return "" if answer_of(side[a]) and answer_of(side[b]) else EMPTY
+def _answer(record: Record) -> str:
+    return "" if record.error else answer_of(record)
 
 
 def text_hash(*texts: str) -> str:
@@ -209,9 +187,9 @@ def text_hash(*texts: str) -> str:
 
 @dataclass(frozen=True)
 class AlignedAnswers:
-    """A pair's answers as they are judged. `again`: tries to generate the shorter one, by `generator`; `rewritten`: the
-    paradigm whose answer it took the place of, empty where the answer stayed; `padded`: words appended; `source`: the
-    hash of the two answers as they were given.
+    """A pair's answers as they are judged. `again`: tries to write both again; `rewritten`: whether the answers are
+    those, by `generator`; `padded`: words appended to the shorter; `source`: the hash of the two answers as they were
+    given.
     """
 
     question: str
@@ -223,20 +201,26 @@ class AlignedAnswers:
     again: int = 0
     padded: int = 0
     generator: str = ""
-    rewritten: str = ""
+    rewritten: bool = False
 
     @property
     def key(self) -> AlignedKey:
         return self.question, self.repeat, self.a, self.b, self.source
 
     @property
-    def usable(self) -> bool:
-        """Whether the answers are of one length."""
-        return apart(self.answers) <= TOLERANCE
+    def failed(self) -> int:
+        """1 where b's answer failed, −1 where a's did, 0 where both have one."""
+        return bool(self.answers[0]) - bool(self.answers[1])
 
     @property
-    def identical(self) -> bool:
-        return self.answers[0] == self.answers[1]
+    def usable(self) -> bool:
+        """Whether the answers are of one length, or one of them failed."""
+        return bool(self.failed) or apart(self.answers) <= TOLERANCE
+
+    @property
+    def judged(self) -> bool:
+        """Whether the judge is asked about them: answers that are the same tie without a call."""
+        return self.usable and not self.failed and self.answers[0] != self.answers[1]
 
 
 class AlignedLog(Log[AlignedAnswers]):
@@ -275,74 +259,54 @@ def pad(text: str, wanted: int) -> str:
     return text
 
 
-def padded_copy(text: str) -> str:
-    """The same answer with every remark: as much as is ever appended to an answer."""
-    return " ".join((text, *PADDING))
-
-
-def padding_words(text: str) -> int:
-    """How many words of the text are such remarks."""
-    return sum(words(remark) for remark in PADDING if remark in text)
-
-
 async def align(generator: ModelClient | None, pair: AnswerPair) -> AlignedAnswers:
     """Both answers at the length of the longer, as far as that goes: see `usable`."""
     aligned = AlignedAnswers(*pair.key, answers=pair.answers)
     if aligned.usable:
         return aligned
-    aligned = await _generated(generator, pair, aligned)
-    short = _shorter(aligned.answers)
-    before = aligned.answers[short]
-    after = pad(before, words(aligned.answers[1 - short]))
-    return replace(aligned, answers=_with(aligned.answers, short, after), padded=words(after) - words(before))
+    aligned = await _rewritten(generator, pair, aligned)
+    first, second = aligned.answers
+    wanted = max(words(first), words(second))
+    padded = pad(first, wanted), pad(second, wanted)
+    return replace(aligned, answers=padded, padded=sum(map(words, padded)) - words(first) - words(second))
 
 
-async def _generated(generator: ModelClient | None, pair: AnswerPair, aligned: AlignedAnswers) -> AlignedAnswers:
-    short = _shorter(aligned.answers)
-    record = (pair.a, pair.b)[short]
-    if generator is None or generator.model is None or not _renewable(record):
+def renewable(generator: ModelClient | None, pair: AnswerPair) -> bool:
+    """Whether both answers can be written again from their evidence."""
+    has_model = generator is not None and generator.model is not None
+    return has_model and all(record.evidence and not record.abstained for record in (pair.a, pair.b))
+
+
+async def _rewritten(generator: ModelClient | None, pair: AnswerPair, aligned: AlignedAnswers) -> AlignedAnswers:
+    """Both answers by the same model, or neither."""
+    if generator is None or generator.model is None or not renewable(generator, pair):
         return aligned
-    wanted = asked = words(aligned.answers[1 - short])
-    best, tries, rewritten = aligned.answers[short], 0, ""
-    while abs(words(best) - wanted) > TOLERANCE and tries < TRIES:
-        answer = await _again(generator, pair, record.evidence, asked, tries)
-        tries += 1
-        if answer:
-            if abs(words(answer) - wanted) < abs(words(best) - wanted):
-                best, rewritten = answer, record.paradigm
-            # Models miss a length by a share of it: ask for that much more, or less.
-            asked = max(wanted // 2, min(2 * wanted, asked * wanted // max(1, words(answer))))
-    answers, writer = _with(aligned.answers, short, best), generator.model.name
-    return replace(aligned, answers=answers, again=tries, generator=writer, rewritten=rewritten)
+    wanted, tries, drafts = max(map(words, aligned.answers)), 0, []
+    for record in (pair.a, pair.b):
+        best, length = "", wanted
+        for sample in range(TRIES):
+            draft = await _draft(generator, pair, record.evidence, length, sample)
+            tries += 1
+            if draft and (not best or abs(words(draft) - wanted) < abs(words(best) - wanted)):
+                best = draft
+            if best and abs(words(best) - wanted) <= TOLERANCE // 2:
+                break
+            if draft:  # models miss a length by a share of it: ask for that much more, or less
+                length = max(wanted // 2, min(2 * wanted, length * wanted // max(1, words(draft))))
+        drafts.append(best)
+    if not all(drafts):
+        return replace(aligned, again=tries)
+    answers = (drafts[0], drafts[1])
+    return replace(aligned, answers=answers, again=tries, generator=generator.model.name, rewritten=True)
 
 
-def _renewable(record: Record) -> bool:
-    return bool(record.evidence) and not record.abstained
-
-
-def worth_another(generator: ModelClient | None, pair: AnswerPair, aligned: AlignedAnswers) -> bool:
-    """Whether a pair that was left out for want of a model can be generated now."""
-    if aligned.usable or aligned.again or generator is None or generator.model is None:
-        return False
-    return _renewable((pair.a, pair.b)[_shorter(pair.answers)])
-
-
-async def _again(
-    generator: ModelClient, pair: AnswerPair, evidence: tuple[EvidenceItem, ...], asked: int, sample: int
+async def _draft(
+    generator: ModelClient, pair: AnswerPair, evidence: tuple[EvidenceItem, ...], length: int, sample: int
 ) -> str:
     question = pair.a.text
-    passages = [(piece.title, piece.text) for piece in evidence]
+    given = DuelAnswerInput(question, [(piece.title, piece.text) for piece in evidence], length)
     try:
-        given = DuelAnswerInput(question, passages, asked)
         rewritten = (await generator.do(replace(DUEL_ANSWER, sample=sample), given)).value
     except (UnusableReply, ModelRefused):
         return ""
     return normal_form(rewritten.answer, (pair.a.paradigm, pair.b.paradigm), question) if rewritten.answered else ""
-
-
-def _shorter(answers: tuple[str, str]) -> int:
-    return 0 if words(answers[0]) < words(answers[1]) else 1
-
-
-def _with(answers: tuple[str, str], at: int, text: str) -> tuple[str, str]:
-    return (text, answers[1]) if at == 0 else (answers[0], text)

@@ -1,4 +1,4 @@
-"""What the judge is asked in a duel, and its replies, each kept as it was given: every figure comes from them."""
+"""What the judge is asked in a duel, and its replies, each stored as it was given: every figure comes from them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Literal
 
 from ragways.core.log import Log
 from ragways.evaluation.duel.entries import SAMPLE_LIMIT, AlignedAnswers, Mode, text_hash
-from ragways.evaluation.duel.style import StyleName
 from ragways.tasks.duel import DUEL_DIFFERENCE, DUEL_DIFFERENTIAL, DUEL_SCORE
 
 FILE = "duels.jsonl"
-Kind = Literal["duel", "same", "padded", "other"] | StyleName
-"""Of a duel, or of the judge's test: an answer against itself (`same`), against its padded copy (`padded`, which is b),
-against an answer to another question (`other`, which is b); or two answers of which one wears a style."""
+Kind = Literal["duel", "taste", "other"]
+"""Of a duel, or of the judge's test: one answer with words of a and with words of b (`taste`), or an answer against one
+to another question (`other`, which is b)."""
 Order = Literal["ab", "ba"]
 ORDERS: tuple[Order, Order] = ("ab", "ba")
 Points = tuple[int, int, int, int]
@@ -69,6 +68,11 @@ class DuelReply:
         if self.points is None:
             raise ValueError("a reply without points")
         return sum(self.points[0]) - sum(self.points[1])
+
+
+def scored(reply: DuelReply | None) -> bool:
+    """Whether there is a reply with points."""
+    return reply is not None and reply.points is not None
 
 
 class DuelReplies(Log[DuelReply]):
@@ -157,13 +161,13 @@ def by_question(aligned: Iterable[AlignedAnswers]) -> dict[str, list[AlignedAnsw
 def duel_prompts(aligned: Iterable[AlignedAnswers], texts: dict[str, str], trials: int) -> Iterator[DuelPrompt]:
     """Trial by trial, so that what a stop leaves out is whole trials. Each takes the next repeat of a question.
 
-    Answers that are the same, letter by letter, tie without a judge.
+    Answers that are the same tie, and one that failed loses, without a judge.
     """
     questions = by_question(aligned)
     for trial in range(trials):
         for question, repeats in questions.items():
             pair = repeats[trial % len(repeats)]
-            if pair.identical:
+            if not pair.judged:
                 continue
             for order in ORDERS:
                 text = texts[question]

@@ -1,118 +1,110 @@
-"""The result of a duel, computed from the files of its run alone, with what a reader must know before believing it."""
+"""The result of a duel, computed from the files of its run alone, with what a reader must know before believing it.
+
+`duel_result` gives it for one judge, `duel_tables` as tables of a report for all judges of some runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Literal
 
+from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.duel.entries import (
     UNEQUAL,
     AlignedAnswers,
+    AlignedLog,
     DuelEntries,
     DuelRules,
     PairNames,
     aligned_pairs,
-    padding_words,
+    duel_entries,
 )
 from ragways.evaluation.duel.figures import (
     NOT_ASKED,
+    POINTS,
+    UNREADABLE_SHARE,
     DuelFigures,
     DuelRounds,
-    DuelVerdict,
-    decide,
     duel_figures,
     rounds_of,
 )
-from ragways.evaluation.duel.probes import probe_prompts
-from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply
-from ragways.evaluation.duel.selftest import (
-    ProbeResult,
-    SelfTest,
-    SelfTestRun,
-    SelfTestRuns,
-    self_test,
-    with_earlier,
-)
-from ragways.evaluation.duel.style import DRESSES, StyleAllowance, StyleBias, style_allowance
+from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply, times_asked
+from ragways.evaluation.duel.taste import JudgeTest, Taste, control_prompts, judge_test, taste_of, taste_prompts
 from ragways.evaluation.judges.judge import same_family
-from ragways.evaluation.statistics.inference import holm
+from ragways.evaluation.labels import Label, Labels, pair_values
+from ragways.evaluation.record import Record
+from ragways.evaluation.statistics.inference import (
+    ALPHA,
+    detectable_effect,
+    holm,
+    in_words,
+    shared_clusters,
+)
+from ragways.evaluation.statistics.labelled import CorrectedMean, corrected_mean
+from ragways.evaluation.statistics.values import source_documents
 
 UNEQUAL_SHARE = 0.3
 """Twice what the procedure's authors had to leave out."""
-UNREADABLE_SHARE = 0.05
+ANCHOR = 30
+"""Labelled pairs from which people's labels decide, and the judge helps."""
 
-
-@dataclass(frozen=True, slots=True)
-class ReplyCounts:
-    """`wanted` = `scored` + all of `unscored`."""
-
-    wanted: int
-    scored: int
-    unscored: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class PreferredPlace:
-    """How many replies prefer the answer that stood first, and second."""
-
-    first: int
-    second: int
+Outcome = Literal["win", "tie", "no verdict"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairResult(DuelFigures):
-    """The figures of `a` against `b`, the verdict, and what became of every pair of answers and every reply.
+    """The figures of `a` against `b`, the verdict in `words`, and what became of every pair of answers and every reply.
 
-    `pairs` = `judged` + `not_aligned` + all of `left_out`. Rounds are questions × trials of the pairs judged:
-    `wanted_rounds` = those of `rounds` + all of `unscored_rounds`; `identical_rounds` tied without a call.
+    `winner` is empty unless the outcome is a win; `adjusted` is p after Holm's correction over all pairs. `basis` says
+    on what the verdict rests: the judge alone, or labels of people too. `anchored` is then the win rate that people
+    would give, over the questions on which the answers differ.
 
-    `rewritten`: how many answers of each paradigm were written again to equal length, and `writers` by which models;
-    `styles`: what the judge's liking for styles may have added.
+    `pairs` = `judged` + `not_aligned` + all of `left_out`; of the judged, `failed` have the answer of one side alone:
+    they are lost without a call. `replies` = `scored` + all of `unscored`. `identical` rounds tied without a call.
+    `preferred` counts replies that prefer the answer that stood first, and second. `rewritten` pairs were written again
+    to equal length, both answers by `writers`.
     """
 
     a: str
     b: str
-    verdict: DuelVerdict
+    outcome: Outcome
+    winner: str
+    words: str
+    basis: str
+    adjusted: float | None
+    taste: Taste
+    anchored: CorrectedMean | None
     pairs: int
     judged: int
+    failed: Mapping[str, int]
     not_aligned: int
     left_out: Mapping[str, int]
-    rewritten: Mapping[str, int]
+    rewritten: int
     writers: tuple[str, ...]
     padded: int
-    styles: StyleAllowance
-    replies: ReplyCounts
-    wanted_rounds: int
-    unscored_rounds: Mapping[str, int]
-    identical_rounds: int
-    preferred: PreferredPlace
+    replies: int
+    scored: int
+    unscored: Mapping[str, int]
+    identical: int
+    preferred: tuple[int, int]
 
     def seen_by(self, name: str) -> tuple[float | None, str]:
         """The relative win rate of this paradigm over the other, and its outcome: win, loss, tie or no verdict."""
-        won = self.verdict.outcome != "win" or self.verdict.winner == name
         rate = None if self.rate is None else 0.0 + (self.rate if name == self.a else -self.rate)
-        return rate, self.verdict.outcome if won else "loss"
-
-    @property
-    def rewriting(self) -> str:
-        """Whose answers were written again to equal length, and by which model; empty where none was."""
-        whose = " and ".join(f"{count:,} of {name}" for name, count in self.rewritten.items())
-        return f"{whose} by {', '.join(self.writers)}" if whose else ""
+        return rate, "loss" if self.outcome == "win" and self.winner != name else self.outcome
 
 
 @dataclass(frozen=True, slots=True)
 class DuelResult:
-    """`selftests` are all tests of this judge that were made in this folder; one that was failed counts. `usd` is what
-    the judge cost, replies that could not be read included.
-    """
+    """The result of one judge. `usd` is what it cost, replies that could not be read included."""
 
     judge: str
     generators: tuple[str, ...]
     rules: DuelRules
     questions: int
-    selftest: SelfTest
-    selftests: tuple[SelfTestRun, ...]
+    test: JudgeTest
     pairs: tuple[PairResult, ...]
     warnings: tuple[str, ...]
     usd: float
@@ -121,10 +113,7 @@ class DuelResult:
 def duel_result(entries: DuelEntries, folder: Path, judge: DuelJudge, rules: DuelRules) -> DuelResult:
     """No call is made: what was not asked for is counted as such, and then there is no verdict."""
     mine = [reply for reply in DuelReplies(folder) if (reply.judge, reply.mode) == (judge.name, judge.mode)]
-    runs = SelfTestRuns(folder).of(judge)
-    prompts = probe_prompts(entries.records, entries.names, rules)
-    tested = with_earlier(self_test(prompts, judge, {reply.key: reply for reply in mine}), runs)
-    return result_of(entries, judge, rules, mine, aligned_pairs(entries, folder), tested, runs)
+    return result_of(entries, judge, rules, mine, aligned_pairs(entries, folder), Labels(folder).of_pairs())
 
 
 def result_of(
@@ -133,127 +122,214 @@ def result_of(
     rules: DuelRules,
     mine: Sequence[DuelReply],
     aligned: Mapping[PairNames, Sequence[AlignedAnswers]],
-    tested: SelfTest,
-    selftests: tuple[SelfTestRun, ...] = (),
+    labels: Sequence[Label] = (),
 ) -> DuelResult:
-    """The result from the judge's replies, the answers as they were aligned, and the judge's test."""
-    replies = {reply.key: reply for reply in mine}
-    biases = _style_biases(tested)
-    styles = {
-        names: style_allowance([one.answers for one in some if one.usable], biases) for names, some in aligned.items()
-    }
-    rounds = {
-        names: rounds_of(some, entries.texts, judge, rules, replies, entries.one_sided[names])
-        for names, some in aligned.items()
-    }
-    figures = {names: duel_figures(found, styles[names]) for names, found in rounds.items()}
+    """The result from the judge's replies, the answers as they were aligned, and people's labels of them."""
+    replies, texts, documents = {reply.key: reply for reply in mine}, entries.texts, source_documents(entries.records)
+    test = judge_test(control_prompts(entries.records), judge, replies)
+    found: dict[PairNames, _Found] = {}
+    for names, some in aligned.items():
+        taste = taste_of(taste_prompts(some, texts, rules.trials), some, judge, replies)
+        rounds = rounds_of(some, texts, judge, rules, replies)
+        found[names] = _Found(some, rounds, duel_figures(rounds, taste, documents), taste)
     # A pair without a question in common was not compared, and does not make the others' p larger.
-    made = [names for names, one in figures.items() if one.p is not None]
-    adjusted = dict(zip(made, holm([figures[names].p or 0.0 for names in made]), strict=True))
-    guarded = dict(zip(made, holm([figures[names].guarded or 0.0 for names in made]), strict=True))
-    pairs = tuple(
-        _pair(
-            entries, names, aligned[names], rounds[names], figures[names], styles[names],
-            _Tested(adjusted.get(names), guarded.get(names), len(made), tested.why),
-        )
-        for names in entries.pairs
-    )  # fmt: skip
+    made = [names for names, one in found.items() if one.figures.p is not None]
+    plain = dict(zip(made, holm([found[names].figures.p or 0.0 for names in made]), strict=True))
+    guarded = dict(zip(made, holm([found[names].figures.guarded or 0.0 for names in made]), strict=True))
+    pairs = []
+    for names, one in found.items():
+        level = 1 - ALPHA / max(1, len(made))
+        anchored = _anchored(one, pair_values(labels, one.aligned, texts), documents, level)
+        tested = _Tested(plain.get(names, 1.0), guarded.get(names, 1.0), len(made), test.why)
+        pairs.append(_pair(entries, names, one, anchored, tested))
     return DuelResult(
         judge=judge.name,
         generators=entries.generators,
         rules=rules,
-        questions=len(entries.texts),
-        selftest=tested,
-        selftests=selftests,
-        pairs=pairs,
-        warnings=_warnings(judge.name, entries.generators, tested, pairs),
+        questions=len(texts),
+        test=test,
+        pairs=tuple(pairs),
+        warnings=_warnings(judge.name, entries.generators, test, pairs),
         usd=sum(reply.made.usd for reply in mine),
     )
 
 
-def _style_biases(tested: SelfTest) -> list[StyleBias]:
-    """Of the styles that can be measured, what the judge gave for them."""
-    measured = [(dress.measure, probe) for dress, probe in zip(DRESSES, tested.styles, strict=True)]
-    return [
-        StyleBias(probe.name, measure, probe.amount, *_ends(probe))
-        for measure, probe in ((padding_words, tested.length), *measured)
-        if measure is not None and probe.difference is not None
-    ]
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is known of two paradigms before all pairs are tested together."""
 
-
-def _ends(probe: ProbeResult) -> tuple[float, float]:
-    """Differences that are all alike have no interval."""
-    if probe.difference_low is None or probe.difference_high is None:
-        return probe.difference or 0.0, probe.difference or 0.0
-    return probe.difference_low, probe.difference_high
+    aligned: Sequence[AlignedAnswers]
+    rounds: DuelRounds
+    figures: DuelFigures
+    taste: Taste
 
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    adjusted: float | None
-    guarded: float | None
+    """p after Holm's correction over so many comparisons, as seen and guarded; `why_not`: there can be no verdict."""
+
+    adjusted: float
+    guarded: float
     comparisons: int
     why_not: str
 
 
+def _anchored(
+    one: _Found,
+    labels: Mapping[str, float],
+    documents: Mapping[str, tuple[str, ...]],
+    level: float,
+) -> CorrectedMean | None:
+    """The win rate that people would give: the judge's of all questions, corrected by labels of some. Answers that
+    failed or are the same need no label.
+    """
+    signs: dict[str, list[int]] = {}
+    settled: dict[str, list[int]] = {}
+    for round in one.rounds.rounds:
+        sign = (round.difference > 0) - (round.difference < 0)
+        (settled if round.points is None else signs).setdefault(round.question, []).append(sign)
+    judged = {question: sum(some) / len(some) for question, some in signs.items()}
+    labelled = [question for question in judged if question in labels]
+    others = [question for question in judged if question not in labels]
+    if len(labelled) < ANCHOR:
+        return None
+    mean = corrected_mean(
+        [labels[question] for question in labelled],
+        [judged[question] for question in labelled],
+        [judged[question] for question in others],
+        clusters=shared_clusters(labelled, documents),
+        other_clusters=shared_clusters(others, documents),
+        span=(-1.0, 1.0),
+        level=level,
+    )
+    known = [sum(some) / len(some) for question, some in settled.items() if question not in judged]
+    return mean.among(len(known), sum(known))
+
+
 def _pair(
-    entries: DuelEntries, names: PairNames, aligned: Sequence[AlignedAnswers], rounds: DuelRounds, figures: DuelFigures,
-    styles: StyleAllowance, test: _Tested,
-) -> PairResult:  # fmt: skip
-    (a, b), why_not = names, test.why_not
-    judged = [answers for answers in aligned if answers.usable]
+    entries: DuelEntries, names: PairNames, one: _Found, anchored: CorrectedMean | None, tested: _Tested
+) -> PairResult:
+    (a, b), rounds, figures = names, one.rounds, one.figures
+    judged = [answers for answers in one.aligned if answers.usable]
     left_out = dict(entries.left_out[names])
-    if len(judged) < len(aligned):
-        left_out[UNEQUAL] = len(aligned) - len(judged)
-    not_aligned = len(entries.pairs[names]) - len(aligned)
-    if not why_not and (not_aligned or rounds.unscored[NOT_ASKED]):
-        why_not = (
-            f"unfinished, {rounds.unscored[NOT_ASKED]:,} of {rounds.wanted:,} replies"
-            + (f" and {not_aligned:,} pairs" if not_aligned else "")
-            + " are missing; run it again to go on"
-        )
+    if len(judged) < len(one.aligned):
+        left_out[UNEQUAL] = len(one.aligned) - len(judged)
+    not_aligned = len(entries.pairs[names]) - len(one.aligned)
+    if not tested.why_not and (not_aligned or rounds.unscored[NOT_ASKED]):
+        missing = f"{rounds.unscored[NOT_ASKED]:,} of {rounds.wanted:,} replies"
+        missing += f" and {not_aligned:,} pairs" if not_aligned else ""
+        tested = replace(tested, why_not=f"unfinished, {missing} are missing; run it again to continue")
+    outcome, winner, words = _verdict(names, one, anchored, tested)
     return PairResult(
         **vars(figures),
         a=a,
         b=b,
-        verdict=decide(
-            a,
-            b,
-            figures,
-            test.adjusted,
-            comparisons=test.comparisons,
-            guarded=test.guarded,
-            doubt=_doubt(rounds, styles),
-            why_not=why_not,
-        ),
+        outcome=outcome,
+        winner=winner,
+        words=words,
+        basis=f"anchored on {anchored.labelled:,} labels" if anchored is not None else "by the judge alone",
+        adjusted=tested.adjusted if figures.p is not None else None,
+        taste=one.taste,
+        anchored=anchored,
         pairs=len(entries.pairs[names]) + sum(entries.left_out[names].values()),
         judged=len(judged),
+        failed={name: count for name, side in ((a, -1), (b, 1)) if (count := sum(p.failed == side for p in judged))},
         not_aligned=not_aligned,
         left_out=left_out,
-        rewritten={name: count for name in names if (count := sum(answers.rewritten == name for answers in judged))},
+        rewritten=sum(answers.rewritten for answers in judged),
         writers=tuple(sorted({answers.generator for answers in judged if answers.rewritten})),
         padded=sum(answers.padded > 0 for answers in judged),
-        styles=styles,
-        replies=ReplyCounts(rounds.wanted, rounds.scored, dict(rounds.unscored)),
-        wanted_rounds=rounds.rounds_wanted,
-        unscored_rounds=dict(rounds.rounds_unscored),
-        identical_rounds=rounds.identical,
-        preferred=PreferredPlace(rounds.first, rounds.second),
+        replies=rounds.wanted,
+        scored=rounds.scored,
+        unscored=dict(rounds.unscored),
+        identical=rounds.identical,
+        preferred=(rounds.first, rounds.second),
     )
 
 
-def _doubt(rounds: DuelRounds, styles: StyleAllowance) -> str:
-    """What may have made the difference besides the answers."""
-    unread = rounds.unscored.total() - rounds.unscored[NOT_ASKED]
-    parts = [f"{rounds.one_sided:,} questions that only one side answered"] if rounds.one_sided else []
-    parts += [f"{unread:,} replies that could not be read"] if unread else []
-    worth = max(styles.for_a, styles.for_b)
-    parts += [f"the judge's liking for style ({', '.join(styles.styles)}: up to {worth:.2f})"] if worth else []
+def _verdict(
+    names: PairNames, one: _Found, anchored: CorrectedMean | None, tested: _Tested
+) -> tuple[Outcome, str, str]:
+    """By people's labels where there are enough, else by the judge."""
+    figures = one.figures
+    effect = detectable_effect(figures.n, figures.deviation, comparisons=tested.comparisons, clusters=figures.documents)
+    why = tested.why_not or _too_few(figures, effect.needed)
+    if why or figures.difference is None or figures.rate is None:
+        return _no_verdict(why or "nothing was scored")
+    if not figures.differing:
+        return "tie", "", f"tie: the answers to all {figures.n:,} questions are the same"
+    if anchored is not None and anchored.low is not None and anchored.high is not None:
+        return _by_people(names, anchored.low, anchored.high, anchored.labelled)
+    missed = in_words(effect, scale=1, unit=POINTS) if effect.effect is not None else ""
+    return _by_judge(names, one, tested, figures.difference, figures.rate, missed)
+
+
+def _by_people(names: PairNames, low: float, high: float, labels: int) -> tuple[Outcome, str, str]:
+    shown = f"win rate {low:+.0%} to {high:+.0%}, anchored on {labels:,} labels".replace("%", " %")
+    if low <= 0 <= high:
+        return "tie", "", f"tie: no difference shown ({shown})"
+    winner = names[0] if low > 0 else names[1]
+    return "win", winner, f"{winner} wins ({shown})"
+
+
+def _by_judge(
+    names: PairNames, one: _Found, tested: _Tested, difference: float, rate: float, missed: str
+) -> tuple[Outcome, str, str]:
+    """By points, question by question; that the wins agree is required besides."""
+    figures, taste = one.figures, one.taste
+    shown = f"{difference:+.2f} {POINTS}, p = {tested.adjusted:.2g}, by the judge alone"
+    if figures.unread and tested.guarded > ALPHA:
+        return _no_verdict(f"{_unread(one.rounds)} could decide it ({shown})")
+    if tested.adjusted > ALPHA or _holds_zero(figures.difference_low, figures.difference_high):
+        return "tie", "", f"tie: no difference shown ({shown}). {missed}".strip()
+    if difference * rate <= 0:
+        return "tie", "", f"tie: more points ({shown}) but not more wins ({rate:+.1%})"
+    winner = names[0] if difference > 0 else names[1]
+    if taste.unknown:
+        return _no_verdict(
+            f"the judge's taste could not be tested: {taste.read:,} of {taste.wanted:,} comparisons could be read"
+        )
+    if tested.guarded > ALPHA or _holds_zero(figures.guarded_low, figures.guarded_high):
+        return _no_verdict(f"{winner} leads ({shown}), but {_doubt(one)} could account for it")
+    return "win", winner, f"{winner} wins ({shown})"
+
+
+def _holds_zero(low: float | None, high: float | None) -> bool:
+    """Differences that are all alike have no interval, and need none."""
+    return low is not None and high is not None and low <= 0 <= high
+
+
+def _doubt(one: _Found) -> str:
+    """What may have made the difference besides what the answers say."""
+    parts = [_unread(one.rounds)] if one.figures.unread else []
+    if taken := one.taste.taken_off(one.figures.difference or 0.0):
+        liked = ", ".join((one.taste.words_a if taken > 0 else one.taste.words_b)[:4])
+        parts.append(f"the judge's taste (up to {abs(taken):.2f} points for words such as {liked})")
     return " and ".join(parts)
 
 
-def _warnings(judge: str, generators: Sequence[str], tested: SelfTest, pairs: Sequence[PairResult]) -> tuple[str, ...]:
-    found = [] if tested.passed else [f"{tested.why}; there is no winner"]
+def _unread(rounds: DuelRounds) -> str:
+    return f"{rounds.unscored.total() - rounds.unscored[NOT_ASKED]:,} replies that could not be read"
+
+
+def _no_verdict(why: str) -> tuple[Outcome, str, str]:
+    return "no verdict", "", f"no verdict: {why}"
+
+
+def _too_few(figures: DuelFigures, needed: int) -> str:
+    """Identical answers tie without a judge and show nothing, unless all are: then there is no difference to show."""
+    if figures.n < needed:
+        return f"{figures.n:,} questions are too few, {needed:,} at least are needed"
+    if 0 < figures.differing < needed:
+        return (
+            f"the answers to {figures.differing:,} of {figures.n:,} questions differ, too few: {needed:,} at least are "
+            "needed"
+        )
+    return ""
+
+
+def _warnings(judge: str, generators: Sequence[str], test: JudgeTest, pairs: Sequence[PairResult]) -> tuple[str, ...]:
+    found = [] if test.passed else [f"{test.why}; there is no winner"]
     found += [
         f"the judge {judge} is of the same family as {generator}, which answered: it may prefer its own words"
         for generator in generators
@@ -268,7 +344,97 @@ def _warnings(judge: str, generators: Sequence[str], tested: SelfTest, pairs: Se
         strangers = sorted(set(pair.writers) - set(generators))
         if strangers and generators:
             found.append(f"{name}: answers of {', '.join(generators)} were written again by {', '.join(strangers)}")
-        unread = sum(count for why, count in pair.replies.unscored.items() if why != NOT_ASKED)
-        if unread > UNREADABLE_SHARE * pair.replies.wanted:
-            found.append(f"{name}: {unread:,} of {pair.replies.wanted:,} replies could not be used")
+        if pair.taste.shown:
+            liked = ", ".join((pair.taste.words_a if pair.taste.points > 0 else pair.taste.words_b)[:4])
+            points = f"{abs(pair.taste.points):.1f} points of 20"
+            found.append(f"{name}: the judge gives {points} for words alone, such as {liked}; they are taken off")
+        unread = sum(count for why, count in pair.unscored.items() if why != NOT_ASKED)
+        if unread > UNREADABLE_SHARE * pair.replies:
+            found.append(f"{name}: {unread:,} of {pair.replies:,} replies could not be used")
     return tuple(found)
+
+
+# --- In a report --------------------------------------------------------------------------------------------------
+
+TESTS = (
+    Column("run"), Column("judge"), Column("mode"), Column("passed"), Column("why not", key="why"),
+    Column("right preferred", key="preferred"), Column("tied", key="ties"), Column("other preferred", key="other"),
+    Column("unscored"), Column("questions"), Column("trials"), Column("samples"), Column("warnings"),
+)  # fmt: skip
+PAIRS = (
+    Column("run"), Column("judge"), Column("mode"), Column("first", key="a"), Column("second", key="b"),
+    Column("verdict", key="words"), Column("outcome"), Column("winner"), Column("basis"),
+    Column("win rate", "+.0%", "right", "rate"), Column("low", "+.0%", "right"), Column("high", "+.0%", "right"),
+    Column("p (Holm)", ".3g", "right", "adjusted"), Column("won"), Column("tied"), Column("lost"),
+    Column("questions", key="n"), Column("judged"), Column("of", key="pairs"),
+    Column("median of the trials", "+.0%", "right", "median"), Column("first quartile", "+.0%", "right", "first"),
+    Column("third quartile", "+.0%", "right", "third"), Column("least", "+.0%", "right"),
+    Column("most", "+.0%", "right"), Column("outliers"), Column("points for taste", "+.2f", "right", "taste"),
+    Column("left out", key="left_out"), Column("replies unscored", key="unscored"),
+    Column("pairs written again to equal length", key="rewritten"),
+)  # fmt: skip
+
+DuelledRun = tuple[str, Path, Sequence[Record], Mapping[str, str]]
+"""The name of a run, its folder, its records, and the names of its paradigms in the report."""
+
+
+def duel_tables(runs: Iterable[DuelledRun]) -> list[Table]:
+    """The duels of the runs, from the judges' replies alone: a test for each judge, mode and prompt."""
+    tests: list[Mapping[str, Cell]] = []
+    pairs: list[Mapping[str, Cell]] = []
+    for run, folder, records, names in runs:
+        for result in _results(folder, records):
+            rules = result.rules
+            head: dict[str, Cell] = {"run": run, "judge": result.judge, "mode": rules.mode}
+            shown = {field.name: getattr(result.test, field.name) for field in fields(result.test)}
+            counts: dict[str, Cell] = {"questions": result.questions, "trials": rules.trials, "samples": rules.samples}
+            tests.append({**head, **shown, **counts, "warnings": "; ".join(result.warnings)})
+            pairs += [{**head, **_cells(pair, names)} for pair in result.pairs]
+    rate = "Win rate: (won − lost) / all rounds, of the first over the second. Judges are tested first (judge tests)."
+    return [
+        Table.of(TESTS, tests, title="Tests of the judges of duels", name="judge tests"),
+        Table.of(PAIRS, pairs, title="Duels", notes=[rate], name="duels"),
+    ]
+
+
+def _results(folder: Path, records: Sequence[Record]) -> Iterator[DuelResult]:
+    by: dict[DuelJudge, list[DuelReply]] = {}
+    for reply in DuelReplies(folder):
+        by.setdefault(DuelJudge(reply.judge, reply.prompt, reply.mode), []).append(reply)
+    known = {record.paradigm for record in records}
+    for judge, replies in by.items():
+        own = [reply for reply in replies if reply.kind == "duel"]
+        names = sorted({name for reply in own or replies for name in (reply.a, reply.b)} & known)
+        if len(names) < 2:
+            continue
+        trials, samples = times_asked(replies)
+        rules = DuelRules(trials, samples, judge.mode)
+        entries = duel_entries(records, rules, names, limit=_limit(folder, records, own))
+        yield duel_result(entries, folder, judge, rules)
+
+
+def _limit(folder: Path, records: Sequence[Record], own: Sequence[DuelReply]) -> int | None:
+    """The number of questions of the duel: one over the first questions alone is not an unfinished one over all."""
+    if not own:
+        return None
+    judged = {reply.question for reply in own} | {aligned.question for aligned in AlignedLog(folder)}
+    order = list(dict.fromkeys(record.question for record in records))
+    return max((place for place, question in enumerate(order, start=1) if question in judged), default=None)
+
+
+def _cells(pair: PairResult, names: Mapping[str, str]) -> dict[str, Cell]:
+    """The pair as a row under `PAIRS`."""
+    own = {name: value for name, value in vars(pair).items() if isinstance(value, str | int | float | None)}
+    box = pair.box
+    plot: dict[str, Cell] = {}
+    if box is not None:
+        outliers = " ".join(f"{value:.6g}" for value in box.outliers)
+        plot = {"median": box.median, "first": box.first, "third": box.third, "least": box.low, "most": box.high,
+                "outliers": outliers}  # fmt: skip
+    shown = {name: names.get(str(own[name]), own[name]) for name in ("a", "b", "winner")}
+    counts = {name: _counts(getattr(pair, name)) for name in ("left_out", "unscored")}
+    return {**own, **plot, **shown, **counts, "taste": pair.taste.points if pair.taste.read else None}
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return "; ".join(f"{why or 'no reason given'}: {count:,}" for why, count in counts.items())

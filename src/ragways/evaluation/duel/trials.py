@@ -1,6 +1,6 @@
-"""The calls of a duel: the judge's test first, then lengths, then N × M trials. Stopped, it goes on where it was.
+"""The calls of a duel: the judge's control, then lengths, then N × M trials with the test of its taste among them.
 
-`plan_duel` says beforehand how many calls are left and what they cost about.
+Stopped, it continues where it was. `plan_duel` says beforehand how many calls are left and what they cost about.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ragways.core.errors import ModelRefused, UnusableReply
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Usage, current_meter, span, spending
 from ragways.evaluation.duel.entries import (
-    TOLERANCE,
     TRIES,
     AlignedAnswers,
     AlignedLog,
@@ -25,11 +24,8 @@ from ragways.evaluation.duel.entries import (
     DuelRules,
     align,
     aligned_pairs,
-    apart,
-    words,
-    worth_another,
+    renewable,
 )
-from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import (
     DuelJudge,
     DuelPrompt,
@@ -40,8 +36,9 @@ from ragways.evaluation.duel.replies import (
     ReplyKey,
     duel_judge,
     duel_prompts,
+    scored,
 )
-from ragways.evaluation.duel.selftest import SelfTest, SelfTestRuns, self_test, with_earlier
+from ragways.evaluation.duel.taste import JudgeTest, control_prompts, judge_test, taste_prompts
 from ragways.models.limits import count_call
 from ragways.models.tokens import count_text
 from ragways.tasks.duel import (
@@ -84,7 +81,7 @@ async def ask_samples(
     listed = next((reply.said for reply in replies.values() if reply is not None and reply.said), None)
     differences = _turned(Differences(*listed), prompt) if listed is not None else None
     for sample, reply in replies.items():
-        if not _scored(reply):
+        if not scored(reply):
             made, differences = await _ask(client, prompt, sample, judge, differences)
             yield made
 
@@ -146,10 +143,6 @@ def _turned(differences: Differences, prompt: DuelPrompt) -> Differences:
     return differences if prompt.order == "ab" else Differences(differences.second, differences.first)
 
 
-def _scored(reply: DuelReply | None) -> bool:
-    return reply is not None and reply.points is not None
-
-
 # --- All of them --------------------------------------------------------------------------------------------------
 
 
@@ -178,23 +171,18 @@ class Trials:
         self._judge = duel_judge(judge.model.name if judge.model is not None else "", rules.mode)
 
     async def run(self, entries: DuelEntries, *, budget: float | None = None) -> None:
-        """Ask all that is not known yet. A judge that fails its test is not asked on, unless the rules say so."""
+        """Ask all that is not known yet. A judge that fails its control is not asked on, unless the rules say so."""
         with spending(Budget(usd=budget)):
-            tested = await self._test_judge(entries)
-            if not (tested.passed or self._rules.go_on):
+            if not (await self._test_judge(entries)).passed and not self._rules.go_on:
                 return
             await self._align([pair for pairs in entries.pairs.values() for pair in pairs])
             aligned = aligned_pairs(entries, self._folder)
-            prompts = [duel_prompts(some, entries.texts, self._rules.trials) for some in aligned.values()]
-            await self._ask_all("duel", _by_trial(prompts), self._rules.samples)
+            await self._ask_all("duel", prompts_in_order(aligned.values(), entries.texts, self._rules))
 
-    async def _test_judge(self, entries: DuelEntries) -> SelfTest:
-        prompts = probe_prompts(entries.records, entries.names, self._rules)
-        await self._ask_all("testing the judge", prompts, 1)
-        tested = self_test(prompts, self._judge, DuelReplies(self._folder).latest())
-        runs = SelfTestRuns(self._folder)
-        runs.keep(tested, self._judge, entries.names, self._rules)
-        return with_earlier(tested, runs.of(self._judge))
+    async def _test_judge(self, entries: DuelEntries) -> JudgeTest:
+        prompts = control_prompts(entries.records)
+        await self._ask_all("testing the judge", prompts)
+        return judge_test(prompts, self._judge, DuelReplies(self._folder).latest())
 
     async def _align(self, pairs: Sequence[AnswerPair]) -> None:
         log = AlignedLog(self._folder)
@@ -202,7 +190,8 @@ class Trials:
         missing = [
             pair
             for pair in pairs
-            if (known := done.get(pair.key)) is None or worth_another(self._generator, pair, known)
+            if (known := done.get(pair.key)) is None
+            or (not known.usable and not known.again and renewable(self._generator, pair))
         ]
         count = 0
 
@@ -214,18 +203,15 @@ class Trials:
 
         await in_turn(map(one, missing), self._at_once)
 
-    async def _ask_all(self, stage: str, prompts: Sequence[DuelPrompt], samples: int) -> None:
+    async def _ask_all(self, stage: str, prompts: Sequence[DuelPrompt]) -> None:
         log = DuelReplies(self._folder)
         known = log.latest()
-        missing = [
-            prompt
-            for prompt in prompts
-            if not all(_scored(known.get(prompt.key(self._judge, sample))) for sample in range(samples))
-        ]
+        missing = [prompt for prompt in prompts if _missing(prompt, self._rules, self._judge, known)]
         count = 0
 
         async def one(prompt: DuelPrompt) -> None:
             nonlocal count
+            samples = samples_of(prompt, self._rules)
             async for reply in ask_samples(self._client, prompt, samples, self._judge, known):
                 log.append(reply)
             count += 1
@@ -235,9 +221,23 @@ class Trials:
             await in_turn(map(one, missing[at : at + BATCH]), self._at_once)
 
 
-def _by_trial(prompts: Iterable[Iterable[DuelPrompt]]) -> list[DuelPrompt]:
-    """All pairs' first trials, then their second, so that a stop leaves fewer trials and not fewer pairs."""
-    return sorted((prompt for some in prompts for prompt in some), key=lambda prompt: prompt.trial)
+def prompts_in_order(
+    aligned: Iterable[Sequence[AlignedAnswers]], texts: dict[str, str], rules: DuelRules
+) -> list[DuelPrompt]:
+    """The prompts of all pairs, trial by trial, so that a stop leaves fewer trials and not fewer pairs. The test of the
+    judge's taste is spread evenly over each trial.
+    """
+    placed: list[tuple[float, DuelPrompt]] = []
+    for some in aligned:
+        for prompts in (list(duel_prompts(some, texts, rules.trials)), taste_prompts(some, texts, rules.trials)):
+            each = len(prompts) / rules.trials
+            placed += [((at + 0.5) / each, prompt) for at, prompt in enumerate(prompts)]
+    return [prompt for _, prompt in sorted(placed, key=lambda one: one[0])]
+
+
+def samples_of(prompt: DuelPrompt, rules: DuelRules) -> int:
+    """How often a prompt is asked."""
+    return rules.samples if prompt.kind == "duel" else 1
 
 
 def _spent() -> str:
@@ -252,8 +252,8 @@ class DuelPlan:
     """Calls that are left; `known` replies are in the folder already. `usage` estimates the judge's, without reasoning,
     and `usd` its price, None where that is not known.
 
-    `calls` = `selftest` + `duel`. `lengths` is the most that the generator may be asked, three times for each unequal
-    pair, and is not in `usage`.
+    `calls` = `selftest` + `duel`. `lengths` is the most that the generator may be asked, three times for each answer of
+    an unequal pair, and is not in `usage`.
     """
 
     selftest: int
@@ -270,41 +270,35 @@ def plan_duel(
 ) -> DuelPlan:
     """Lengths that are not aligned yet are taken as if they were: what will be left out is not known."""
     replies, done = DuelReplies(folder).latest(), AlignedLog(folder).latest()
-    probes = probe_prompts(entries.records, entries.names, rules)
-    prompts: list[DuelPrompt] = []
     lengths = 0
+    every: list[list[AlignedAnswers]] = []
     for pairs in entries.pairs.values():
-        aligned = []
-        for pair in pairs:
-            known = done.get(pair.key)
-            if known is None:
-                lengths += TRIES * (generator and apart(pair.answers) > TOLERANCE)
-                known = AlignedAnswers(*pair.key, answers=_levelled(pair.answers))
-            aligned.append(known)
-        prompts += duel_prompts(aligned, entries.texts, rules.trials)
-    testing = [_missing(prompt, 1, judge, replies) for prompt in probes]
-    dueling = [_missing(prompt, rules.samples, judge, replies) for prompt in prompts]
-    left = [prompt for prompt, calls in zip((*probes, *prompts), (*testing, *dueling), strict=True) if calls]
-    calls = sum(testing) + sum(dueling)
+        aligned = [done.get(pair.key) or AlignedAnswers(*pair.key, answers=pair.answers) for pair in pairs]
+        unequal = [one for one in aligned if not one.usable and not one.again]
+        lengths += 2 * TRIES * len(unequal) * generator
+        every.append([replace(one, answers=_levelled(one.answers)) if one in unequal else one for one in aligned])
+    prompts = [*control_prompts(entries.records), *prompts_in_order(every, entries.texts, rules)]
+    missing = [_missing(prompt, rules, judge, replies) for prompt in prompts]
+    dueling = sum(count for prompt, count in zip(prompts, missing, strict=True) if prompt.kind == "duel")
     return DuelPlan(
-        selftest=sum(testing),
+        selftest=sum(missing) - dueling,
         lengths=lengths,
-        duel=sum(dueling),
-        known=sum(_scored(one) for one in replies.values() if (one.judge, one.mode) == (judge.name, judge.mode)),
-        usage=_usage(left, calls, judge),
-        calls=calls,
+        duel=dueling,
+        known=sum(scored(one) for one in replies.values() if (one.judge, one.mode) == (judge.name, judge.mode)),
+        usage=_usage([one for one, count in zip(prompts, missing, strict=True) if count], sum(missing), judge),
+        calls=sum(missing),
     )
 
 
 def _levelled(answers: tuple[str, str]) -> tuple[str, str]:
-    """Both at the longer one's length, so that no pair is taken for one that is left out."""
-    longest = max(map(words, answers))
-    first, second = (text + " …" * (longest - words(text)) for text in answers)
-    return first, second
+    """The longer one twice, with one word more: so no pair is taken for one that is left out, or ties."""
+    longer = max(answers, key=len)
+    return longer, f"{longer} …"
 
 
-def _missing(prompt: DuelPrompt, samples: int, judge: DuelJudge, replies: Mapping[ReplyKey, DuelReply]) -> int:
-    missing = sum(not _scored(replies.get(prompt.key(judge, sample))) for sample in range(samples))
+def _missing(prompt: DuelPrompt, rules: DuelRules, judge: DuelJudge, replies: Mapping[ReplyKey, DuelReply]) -> int:
+    samples = range(samples_of(prompt, rules))
+    missing = sum(not scored(replies.get(prompt.key(judge, sample))) for sample in samples)
     return missing + (judge.mode == "differential" and missing > 0)
 
 

@@ -21,19 +21,17 @@ from ragways.evaluation.statistics.inference import (
     FEWEST,
     ROUNDING,
     SEED,
-    Clusters,
     DetectableEffect,
-    cluster_sums,
-    cluster_values,
+    Inference,
     detectable_effect,
     holm,
     in_words,
-    overlap,
+    infer,
     shared_clusters,
     sign_flip,
-    studentised,
 )
 from ragways.evaluation.statistics.values import (
+    FAILED,
     NOT_ASKED,
     ScoreCounts,
     Value,
@@ -43,8 +41,10 @@ from ragways.evaluation.statistics.values import (
     filled,
     gather,
     number,
+    reason,
     source_documents,
     span_of,
+    unscored_share,
 )
 
 if TYPE_CHECKING:
@@ -59,20 +59,22 @@ Quality = Literal["better", "worse", "no difference shown", "depends on missing 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`difference` is a's mean less b's over the n questions that both have; None where nothing could be computed.
+    """`difference` is a's mean less b's over the n questions that both have; None where nothing could be computed. An
+    answer that failed is an outcome: its value is 0, or the worst where less is better.
 
     `missing_a` and `missing_b` count, by reason, the questions left out because that side has no value for them;
     `dropped` is the number of questions left out, of which either or both sides had none. `one_sided` questions lack a
-    value, or that of a repeat, on a side that was asked: `least` and `most` are what the difference would be, over
-    these questions too, were all that is missing as bad, or as good, for a as can be. `low`, `high` and p hold whatever
-    is missing.
+    value, or that of a repeat, on a side that was asked. That leaves the difference as it is, unless such gaps are more
+    frequent on one side than chance gives: then `least` and `most` are what the difference would be, were all that is
+    missing as bad, or as good, for a as can be; `low`, `high` and p hold whatever is missing, and `depends` says that
+    they leave open what one of the bounds would show.
 
     `documents` is not 0 where questions share documents: so many, each taken as one.
 
     Of several comparisons (`compare_all`), `a` and `b` are paradigms and `adjusted` is p after Holm's correction over
-    all pairs. The intervals of all pairs hold together (Bonferroni), and each holds 0 just where no difference is
-    shown. `verdict` is on `a`, by that p; "better" minds whether less is better. `detectable` is the minimum true
-    difference that would mostly be found.
+    all pairs. The intervals of all pairs hold together (Bonferroni). A difference is shown where that p is at most .05
+    and the interval excludes 0. `verdict` is on `a`; "better" minds whether less is better. `detectable` is the minimum
+    true difference that would mostly be found.
     """
 
     n: int
@@ -82,7 +84,6 @@ class Comparison:
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    exact: bool = False
     deviation: float | None = None
     wins: int = 0
     ties: int = 0
@@ -93,8 +94,7 @@ class Comparison:
     one_sided: int = 0
     least: float | None = None
     most: float | None = None
-    p_least: float | None = None
-    p_most: float | None = None
+    depends: bool = False
     documents: int = 0
     yes_no: bool = False
     a: str = ""
@@ -103,11 +103,16 @@ class Comparison:
     verdict: Quality = "not compared"
     detectable: DetectableEffect = NOTHING
 
+    @property
+    def apart(self) -> bool:
+        """Whether the interval excludes 0. Differences that are all alike have none."""
+        return self.low is None or self.high is None or self.low > 0 or self.high < 0
+
     def difference_text(self, between: str = " to ") -> str | None:
-        """The difference, or between what it lies where values are missing on one side; None where there is none."""
+        """The difference, or between what it lies where one side has more gaps; None where there is none."""
         if self.least is None or self.most is None:
             return None
-        return f"{self.least:+.3f}" + (f"{between}{self.most:+.3f}" if self.one_sided else "")
+        return f"{self.least:+.3f}" + (f"{between}{self.most:+.3f}" if self.least < self.most else "")
 
 
 def compare(
@@ -118,30 +123,32 @@ def compare(
     level: float = 0.95,
     documents: Mapping[str, tuple[str, ...]] | None = None,
     span: tuple[float, float] | None = None,
+    failure: float = 0.0,
+    beyond: float = 0.0,
 ) -> Comparison:
     """Compare values by question; several of one question are averaged first.
 
     `documents` names those of questions that share some (`source_documents`). `span` is between which values the metric
-    lies, as far as what is missing could be; as the values suggest where it is not given.
+    lies, as far as what is missing could be; as the values suggest where it is not given. `failure` is the value of an
+    answer that failed. p is that of a difference of `beyond`.
     """
-    rows_a, rows_b = _rows(a), _rows(b)
+    rows_a, rows_b = _with_failures(_rows(a), _rows(b), failure)
     (means_a, gaps_a), (means_b, gaps_b) = averaged(rows_a), averaged(rows_b)
     questions = sorted(rows_a.keys() | rows_b.keys())
     paired = [question for question in questions if question in means_a and question in means_b]
-    # A question that one side was not asked says nothing of how it would have done; one that it failed on does.
+    # A question that one side was not asked says nothing of how it would have done.
     comparable = [
         question
         for question in questions
         if (question in means_a or question in means_b) and rows_a.get(question) and rows_b.get(question)
     ]
+    lacking = [unscored_share(rows_a[question]) - unscored_share(rows_b[question]) for question in comparable]
     comparison = Comparison(
         n=len(paired),
         dropped=len(questions) - len(paired),
         missing_a=_reasons(questions, means_a, gaps_a),
         missing_b=_reasons(questions, means_b, gaps_b),
-        one_sided=sum(
-            any(number(value) is None for value in (*rows_a[question], *rows_b[question])) for question in comparable
-        ),
+        one_sided=sum(unscored_share([*rows_a[one], *rows_b[one]]) > 0 for one in comparable),
         yes_no=all(value in (0, 1) for question in paired for value in (means_a[question], means_b[question])),
     )
     if not paired:
@@ -149,26 +156,41 @@ def compare(
     comparison = _compared(
         comparison, [means_a[question] for question in paired], [means_b[question] for question in paired]
     )
+    bounded = sign_flip(lacking)[0] <= ALPHA
+    kept = comparable if bounded else paired
+    clusters = shared_clusters(kept, documents or {})
     low, high = span or span_of([*rows_a.values(), *rows_b.values()])
-    clusters = shared_clusters(comparable, documents or {})
-    inferred = [
-        _infer(
-            _differences(
-                [filled(rows_a[question], for_a) for question in comparable],
-                [filled(rows_b[question], for_b) for question in comparable],
-            ),
-            clusters,
-            yes_no=comparison.yes_no,
-            level=level,
-            seed=seed,
-        )
-        for for_a, for_b in ([(low, high), (high, low)] if comparison.one_sided else [(low, low)])
-    ]
-    return _bounded(comparison, inferred[0], inferred[-1], documents=len({names[0] for names in clusters}), level=level)
+    yes_no = comparison.yes_no
+    inferred = []
+    for for_a, for_b in [(low, high), (high, low)] if bounded else [(low, low)]:
+        values_a = [filled(rows_a[one], for_a) if bounded else means_a[one] for one in kept]
+        values_b = [filled(rows_b[one], for_b) if bounded else means_b[one] for one in kept]
+        differences, least = _differences(values_a, values_b), 1.0 if yes_no else 0.0
+        limits = (-1.0, 1.0) if yes_no else None
+        found = infer(differences, clusters, level=level, least=least, span=limits, seed=seed)
+        inferred.append(replace(found, p=infer(differences - beyond, clusters, seed=seed).p) if beyond else found)
+    return _bounded(comparison, inferred[0], inferred[-1], beyond, documents=len({names[0] for names in clusters}))
 
 
 def _rows(values: Mapping[str, Value | Sequence[Value]]) -> dict[str, Sequence[Value]]:
     return {question: value if isinstance(value, Sequence) else (value,) for question, value in values.items()}
+
+
+def _with_failures(
+    rows_a: Mapping[str, Sequence[Value]], rows_b: Mapping[str, Sequence[Value]], failure: float
+) -> tuple[dict[str, Sequence[Value]], dict[str, Sequence[Value]]]:
+    """A failed answer has this value where the question has one at all: the other side, or another repeat, has one."""
+    scorable = {
+        one for rows in (rows_a, rows_b) for one, row in rows.items() if any(number(v) is not None for v in row)
+    }
+
+    def outcomes(rows: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
+        return {
+            one: [failure if reason(value) == FAILED else value for value in row] if one in scorable else row
+            for one, row in rows.items()
+        }
+
+    return outcomes(rows_a), outcomes(rows_b)
 
 
 def _reasons(questions: Sequence[str], means: Mapping[str, float], gaps: Mapping[str, str]) -> dict[str, int]:
@@ -201,70 +223,24 @@ def _compared(counted: Comparison, values_a: Sequence[float], values_b: Sequence
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Inferred:
-    """What differences tell; `deviation` is that of independent ones: by document where questions share them."""
-
-    mean: float
-    p: float
-    exact: bool
-    low: float | None
-    high: float | None
-    deviation: float | None
-
-
-def _infer(differences: Floats, clusters: Clusters, *, yes_no: bool, level: float, seed: int) -> _Inferred:
-    import numpy as np
-
-    sums, units, wider = differences, differences, 1.0
-    if clusters:
-        sums, units = cluster_sums(differences, clusters)[0], cluster_values(differences, clusters)
-        wider = overlap(differences, clusters)
-        sums[np.abs(sums) <= ROUNDING * float(np.abs(differences).max())] = 0.0
-    p, exact = sign_flip(sums, seed=seed, overlap=wider)
-    low, high = studentised(units, level=level, least=1.0 if yes_no else 0.0)
-    if yes_no and low is not None and high is not None:
-        low, high = max(-1.0, low), min(1.0, high)
-    deviation = float(units.std(ddof=1)) if len(units) > 1 else None
-    return _Inferred(float(differences.mean()), p, exact, low, high, deviation)
-
-
-def _bounded(found: Comparison, least: _Inferred, most: _Inferred, *, documents: int, level: float) -> Comparison:
+def _bounded(found: Comparison, least: Inference, most: Inference, beyond: float, *, documents: int) -> Comparison:
     """With what holds whatever is missing: the interval from that of the one bound to that of the other, and their
-    larger p, or 1 where they lie to both sides of 0.
+    larger p, or 1 where they lie to both sides of what is tested.
     """
-    aside = least.mean > 0 or most.mean < 0 or not found.one_sided
+    aside = least is most or least.mean > beyond or most.mean < beyond
     known = least.low is not None and most.high is not None
     p = max(least.p, most.p) if aside else 1.0
-    bounded = replace(
+    return replace(
         found,
         low=least.low if known else None,
         high=most.high if known else None,
         p=p,
-        exact=least.exact and most.exact,
         deviation=max((one.deviation for one in (least, most) if one.deviation is not None), default=None),
         least=least.mean,
         most=most.mean,
-        p_least=least.p,
-        p_most=most.p,
+        depends=p > ALPHA >= min(least.p, most.p),
         documents=documents,
     )
-    return _agreeing(bounded, shown=p <= 1 - level + ROUNDING)
-
-
-def _agreeing(one: Comparison, *, shown: bool) -> Comparison:
-    """With an interval that holds 0 just where no difference was shown.
-
-    The two are made in different ways, and may part by a hair. An end is then drawn to 0: to hold 0 where the test does
-    not reject makes the interval wider, and to end at 0 where it does is as sure as the test.
-    """
-    if one.low is None or one.high is None or one.least is None or one.most is None:
-        return one
-    if not shown:
-        return replace(one, low=min(one.low, 0.0), high=max(one.high, 0.0))
-    if one.least > 0:
-        return replace(one, low=max(one.low, ROUNDING * one.least))
-    return replace(one, high=min(one.high, ROUNDING * one.most))
 
 
 COMPARISONS = (
@@ -344,8 +320,9 @@ def compare_all(
 ) -> Comparisons:
     """Every pair of paradigms, or each against the baseline, on the questions of which both have a value.
 
-    What only one of them lacks, though it was asked, could turn a verdict: there is none then. `documents` names
-    those of questions that share some (`source_documents`); `span` is between which values the metric lies.
+    What one of them lacks more often than the other, though it was asked, could turn a verdict: there is none then.
+    `documents` names those of questions that share some (`source_documents`); `span` is between which values the metric
+    lies.
     """
     if baseline and baseline not in values:
         raise UsageError(f"no answers of {baseline!r} are among them", did_you_mean(baseline, values))
@@ -356,8 +333,9 @@ def compare_all(
     # A pair without a question in common was not compared, and does not make the others' p larger.
     many = sum(bool(scored[a] & scored[b]) for a, b in pairs)
     between = span or span_of(row for rows in values.values() for row in rows.values())
+    level, failure = 1 - ALPHA / max(1, many), 1.0 if less_is_better else 0.0
     found = [
-        compare(every[a], every[b], level=1 - ALPHA / max(1, many), documents=documents, span=between) for a, b in pairs
+        compare(every[a], every[b], level=level, documents=documents, span=between, failure=failure) for a, b in pairs
     ]
     rows = _corrected(pairs, found, less_is_better=less_is_better)
     detectable = in_words([row.detectable for row in rows])
@@ -388,7 +366,7 @@ def _corrected(
     adjusted = dict(zip(made, holm([found[at].p or 0.0 for at in made]), strict=True))
     return tuple(
         replace(
-            _agreeing(one, shown=adjusted.get(at, 1.0) <= ALPHA),
+            one,
             a=a,
             b=b,
             adjusted=adjusted.get(at),
@@ -408,8 +386,6 @@ def _corrected(
 def _verdict(one: Comparison, adjusted: float | None, less_is_better: bool) -> Quality:
     if adjusted is None or one.least is None:
         return "not compared"
-    if adjusted <= ALPHA:
+    if adjusted <= ALPHA and one.apart:
         return "better" if (one.least > 0) != less_is_better else "worse"
-    # Had what is missing been all good or all bad, one of them at least would have been a difference.
-    turned = one.one_sided and min(one.p_least or 1.0, one.p_most or 1.0) <= ALPHA
-    return "depends on missing values" if turned else "no difference shown"
+    return "depends on missing values" if one.depends else "no difference shown"

@@ -1,7 +1,7 @@
 """What a figure is worth: intervals of means, p of paired differences, and what so many questions would miss.
 
 An interval is Student's with a correction for skewness, or Wilson's for shares of yes and no. p is that of a sign-flip
-permutation test: were two paradigms alike, each question's difference could as well have had the other sign. On metrics
+test: were two paradigms alike, each question's difference could as well have had the other sign. On metrics
 of yes and no that is McNemar's exact test. Several p are corrected by Holm's step-down procedure.
 
 Questions on one document are not independent. Where they are grouped by it (`clusters`), signs are flipped by document
@@ -44,13 +44,19 @@ _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 10: "ten", 20: "twenty"}
 
 
 def interval(
-    values: Sequence[float], *, share: bool = False, level: float = 0.95, clusters: Clusters = ()
+    values: Sequence[float],
+    *,
+    share: bool = False,
+    level: float = 0.95,
+    clusters: Clusters = (),
+    span: tuple[float, float] | None = None,
 ) -> tuple[float, float] | tuple[None, None]:
     """The interval of the mean in which it falls when the questions are drawn again.
 
     One question tells nothing of others, and values that are all alike do not tell how they might differ: both have no
-    interval, rather than one of no width. `share`: the values lie between 0 and 1. Where each *is* 0 or 1 the interval
-    is Wilson's, which has a width even then. `clusters` are those of the values (`shared_clusters`).
+    interval, rather than one of no width. `span`: between what the values lie, and the interval too. `share`: between 0
+    and 1. Where each *is* 0 or 1 the interval is Wilson's, which has a width even then. `clusters` are those of the
+    values (`shared_clusters`).
     """
     import numpy as np
 
@@ -65,7 +71,8 @@ def interval(
     low, high = studentised(units, level=level)
     if low is None or high is None:
         return None, None
-    return (max(0.0, low), min(1.0, high)) if share else (low, high)
+    least, most = span or ((0.0, 1.0) if share else (low, high))
+    return max(least, low), min(most, high)
 
 
 def _wilson(right: float, n: int, units: Floats, level: float) -> tuple[float, float]:
@@ -125,8 +132,8 @@ def overlap(values: Floats, clusters: Clusters) -> float:
 
 
 def studentised(values: Floats, *, level: float = 0.95, least: float = 0.0) -> tuple[float, float] | tuple[None, None]:
-    """The interval of the mean of independent values: Student's, and where it reaches further that of Hall (1992), who
-    transforms t by a cubic of the skewness.
+    """The interval of the mean of independent values: that of Hall (1992), Student's with t transformed by a cubic of
+    the skewness.
 
     Two values are added first, one to each side of the mean, as far from it as values that differ from the median lie
     from that (at least `least`): what is rare may not have come yet. Agresti and Min (2005) do so for yes and no.
@@ -145,7 +152,7 @@ def studentised(values: Floats, *, level: float = 0.95, least: float = 0.0) -> t
     n, spread = len(padded), float(padded.var())
     skewness = float(((padded - seen) ** 3).mean()) / spread**1.5 / math.sqrt(n)
     error, t = math.sqrt(spread / (n - 1)), t_quantile((1 + level) / 2, n - 1)
-    return seen - error * max(t, _unskewed(t, skewness)), seen - error * min(-t, _unskewed(-t, skewness))
+    return seen - error * _unskewed(t, skewness), seen - error * _unskewed(-t, skewness)
 
 
 def _unskewed(t: float, skewness: float) -> float:
@@ -215,6 +222,51 @@ def _drawn_sums(apart: Floats, flips: int, seed: int) -> Floats:
     for table in eights @ signs.T:
         sums += table.take(chance.integers(0, 256, size=flips, dtype=np.uint8))
     return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What paired differences show: their mean, p (`exact` rather than drawn), and an interval. `deviation` is that of
+    independent ones: by document where questions share them.
+    """
+
+    mean: float
+    p: float
+    exact: bool
+    low: float | None
+    high: float | None
+    deviation: float | None
+
+    @property
+    def apart(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+
+def infer(
+    differences: Sequence[float] | Floats,
+    clusters: Clusters = (),
+    *,
+    level: float = 0.95,
+    least: float = 0.0,
+    span: tuple[float, float] | None = None,
+    seed: int = SEED,
+) -> Inference:
+    """A test by signs and an interval for differences by question; `clusters` are flipped and drawn as a whole."""
+    import numpy as np
+
+    apart = np.asarray(differences, dtype=np.float64)
+    sums, units, wider = apart, apart, 1.0
+    if clusters:
+        sums, units = cluster_sums(apart, clusters)[0], cluster_values(apart, clusters)
+        wider = overlap(apart, clusters)
+        sums[np.abs(sums) <= ROUNDING * float(np.abs(apart).max())] = 0.0
+    p, exact = sign_flip(sums, seed=seed, overlap=wider)
+    low, high = studentised(units, level=level, least=least)
+    if span is not None and low is not None and high is not None:
+        low, high = max(span[0], low), min(span[1], high)
+    deviation = float(units.std(ddof=1)) if len(units) > 1 else None
+    return Inference(float(apart.mean()), p, exact, low, high, deviation)
 
 
 def p_text(p: float | None) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragways.evaluation.statistics.inference import SEED, Clusters, cluster_values, studentised
@@ -124,6 +124,16 @@ class CorrectedMean:
     n: int
     why: str = ""
 
+    def among(self, more: int, total: float) -> CorrectedMean:
+        """The mean of these and of so `more` values that are known, whose sum is `total`."""
+        every = self.n + more
+
+        def shifted(value: float | None) -> float | None:
+            return None if value is None else (self.n * value + total) / every
+
+        return replace(self, raw=shifted(self.raw), mean=shifted(self.mean), low=shifted(self.low),
+                       high=shifted(self.high), n=every)  # fmt: skip
+
 
 def corrected_mean(
     labels: Sequence[float],
@@ -132,11 +142,13 @@ def corrected_mean(
     *,
     clusters: Clusters = (),
     other_clusters: Clusters = (),
+    span: tuple[float, float] = (0.0, 1.0),
+    level: float = 0.95,
 ) -> CorrectedMean:
     """The mean of labels over all questions, of which a random part was labelled.
 
     `labels` and `judged` are of the same questions, `others` what the judge said of those without a label. `clusters`
-    are those of either (`shared_clusters`), where questions are not independent.
+    are those of either (`shared_clusters`), where questions are not independent. `span`: between what values lie.
     """
     import numpy as np
 
@@ -149,22 +161,23 @@ def corrected_mean(
     weight = _weight(said, seen, rest, every)
     corrected = said - weight * seen
     mean = float(corrected.mean()) + (weight * float(rest.mean()) if weight else 0.0)
-    alone = _half_widths(said, clusters)
-    below, above = _half_widths(corrected, clusters)
+    alone = _half_widths(said, clusters, level)
+    below, above = _half_widths(corrected, clusters, level)
     if weight:
         # Two independent means: their intervals add up as their errors do (Zou and Donner, 2008).
-        more = _half_widths(weight * rest, other_clusters, least=0.0)
+        more = _half_widths(weight * rest, other_clusters, level, least=0.0)
         below, above = math.hypot(below, more[0]), math.hypot(above, more[1])
     middle = float(said.mean())
+    lowest, highest = span
     return CorrectedMean(
         raw=raw,
-        mean=min(1.0, max(0.0, mean)),
-        low=max(0.0, mean - below),
-        high=min(1.0, mean + above),
+        mean=min(highest, max(lowest, mean)),
+        low=max(lowest, mean - below),
+        high=min(highest, mean + above),
         weight=weight,
         labels=middle,
-        labels_low=max(0.0, middle - alone[0]),
-        labels_high=min(1.0, middle + alone[1]),
+        labels_low=max(lowest, middle - alone[0]),
+        labels_high=min(highest, middle + alone[1]),
         labelled=len(said),
         n=n,
     )
@@ -181,10 +194,10 @@ def _weight(said: Floats, seen: Floats, rest: Floats, every: Floats) -> float:
     return min(1.0, max(0.0, together / (spread * (1 + len(said) / len(rest)))))
 
 
-def _half_widths(values: Floats, clusters: Clusters, *, least: float = WORST) -> tuple[float, float]:
+def _half_widths(values: Floats, clusters: Clusters, level: float, *, least: float = WORST) -> tuple[float, float]:
     """How far the interval of the mean reaches below it and above."""
     units = cluster_values(values, clusters) if clusters else values
-    low, high = studentised(units, least=least)
+    low, high = studentised(units, level=level, least=least)
     if low is None or high is None:
         return 0.0, 0.0
     middle = float(units.mean())

@@ -140,6 +140,11 @@ def known(row: Iterable[Value]) -> list[float]:
     return [found for value in row if (found := number(value)) is not None]
 
 
+def unscored_share(row: Sequence[Value]) -> float:
+    """The share of the repeats that were not scored."""
+    return 1 - len(known(row)) / len(row)
+
+
 def filled(row: Sequence[Value], value: float) -> float:
     """The mean over all repeats, had those without a value this one."""
     numbers = known(row)

@@ -10,7 +10,7 @@ function add(parent, tag, text, name) {
 }
 const open = () => { const at = values.indexOf(null); return at < 0 ? tasks.length : at; };
 let at = open(), busy = false, ended = false;
-const labels = [["right", "1"], ["partly", "2"], ["wrong", "3"], ["skip", "s"]], buttons = new Map(), keys = new Map();
+const labels = data.choices.map((value, at) => [value, value === "skip" ? "s" : String(at + 1)]), buttons = new Map(), keys = new Map();
 function button(name, key, act) {
   const one = add(by("buttons"), "button", `${name} (${key})`);
   one.addEventListener("click", act);
@@ -30,7 +30,7 @@ function show() {
   const given = values.filter((value) => value !== null).length;
   by("place").textContent = shown(`${task ? `${at + 1} of ${tasks.length}` : `all ${tasks.length} are labelled`} · ${given} labelled by ${data.by}`);
   const part = (head, texts, name) => { if (texts.length) add(place, "h2", head); for (const text of texts) add(place, "p", text, `text ${name}`); };
-  if (task) { part("Question", [task.question], "question"); part("Gold answer", task.gold, "gold"); part("Evidence", task.evidence, "evidence"); part("Answer", [task.answer], "answer"); }
+  if (task) { part("Question", [task.question], "question"); part("Gold answer", task.gold, "gold"); part("Evidence", task.evidence, "evidence"); part(task.other ? "First answer" : "Answer", [task.answer], "answer"); part("Second answer", task.other ? [task.other] : [], "answer"); }
   for (const [value] of labels) {
     buttons.get(value).disabled = ended || busy || !task;
     buttons.get(value).setAttribute("aria-pressed", String(Boolean(task) && values[at] === value));

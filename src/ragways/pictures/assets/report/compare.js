@@ -31,8 +31,8 @@ function drawComparisons() {
     ], list, { sort: 2, down: better(table.metric) > 0, most: 30 });
     function difference(row) {
       if (row.difference === null) return html`<span class="soft">–</span>`;
-      const found = { mean: row.one_sided ? (row.least + row.most) / 2 : row.difference, low: row.low, high: row.high };
-      return html`<div class="scored"><${Whisker} found=${found} low=${-reach} high=${reach} width=${120} zero=${0} /><span class="value">${row.one_sided ? `${signed(row.least)} to ${signed(row.most)}` : signed(row.difference)}</span></div>
+      const found = { mean: row.least < row.most ? (row.least + row.most) / 2 : row.difference, low: row.low, high: row.high };
+      return html`<div class="scored"><${Whisker} found=${found} low=${-reach} high=${reach} width=${120} zero=${0} /><span class="value">${row.least < row.most ? `${signed(row.least)} to ${signed(row.most)}` : signed(row.difference)}</span></div>
         <small>${row.low === null ? "no interval" : `${signed(row.low)} to ${signed(row.high)}`}</small>`;
     }
   }

@@ -8,9 +8,8 @@ function drawDuels() {
 function Duel({ test, pairs }) {
   const { passed, why } = test;
   return html`<div class="duel"><h3>${shown(`${runs.length > 1 ? `${test.run}: ` : ""}judged by ${test.judge || "no model"}${test.mode === "differential" ? ", on what only one of two says" : ""}`)}</h3>
-    <p><b class=${passed ? "right" : "wrong"}>${passed ? "✓ The judge passed its own test. " : "✗ No verdict: "}</b>${shown(passed ? `Position bias ${percent(test.position)}, length bias ${percent(test.length)}. ` : `${why}. `)}
-      <span class="soft">${count(test.questions, "question")}, ${count(test.trials, "trial")}, ${test.samples === 1 ? "1 reply" : `${test.samples} replies`} in each order. Seed of the draw: ${test.seed}.</span></p>
-    ${test.tests && html`<p class="soft">Tests of this judge in this folder: ${test.tests}.</p>`}
+    <p><b class=${passed ? "right" : "wrong"}>${passed ? "✓ The judge passed its own test. " : "✗ No verdict: "}</b>${shown(passed ? `It preferred ${count(test.preferred, "right answer")} of ${test.preferred + test.ties + test.other} to answers to other questions. ` : `${why}. `)}
+      <span class="soft">${count(test.questions, "question")}, ${count(test.trials, "trial")}, ${test.samples === 1 ? "1 reply" : `${test.samples} replies`} in each order.</span></p>
     ${test.warnings && html`<p class="wrong">${shown(`⚠ ${test.warnings}`)}</p>`}
     <${Heat} pairs=${pairs} />
     <${Boxes} every=${pairs.filter((pair) => known(pair.median))} />
@@ -67,10 +66,11 @@ function clipped(text, width) {
 }
 const duelColumns = () => [
     { label: "first", head: true, value: (pair) => pair.a, cell: (pair) => nameOf(pair.a) }, { label: "second", text: true, value: (pair) => pair.b, cell: (pair) => nameOf(pair.b) },
-    { label: "verdict", text: true, value: (pair) => pair.words }, { label: "rate", value: (pair) => pair.rate, show: percent },
+    { label: "verdict", text: true, value: (pair) => pair.words }, { label: "rests on", text: true, value: (pair) => pair.basis },
+    { label: "points for taste", value: (pair) => pair.taste, show: figure }, { label: "rate", value: (pair) => pair.rate, show: percent },
     { label: "interval", value: (pair) => pair.low, cell: (pair) => known(pair.low) ? `${percent(pair.low)} to ${percent(pair.high)}` : "–" },
     { label: "won / tied / lost", value: (pair) => pair.won - pair.lost, cell: (pair) => `${pair.won} / ${pair.tied} / ${pair.lost}` },
     { label: "questions", value: (pair) => pair.n }, { label: "pairs judged", value: (pair) => pair.judged, cell: (pair) => `${pair.judged} of ${pair.pairs}` },
     { label: "left out", text: true, value: (pair) => pair.left_out || "none" }, { label: "replies unscored", text: true, value: (pair) => pair.unscored || "none" },
-    { label: "written again to equal length", text: true, value: (pair) => pair.rewriting || "none" },
+    { label: "written again to equal length", text: true, value: (pair) => pair.rewritten || "none" },
 ];
