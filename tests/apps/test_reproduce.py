@@ -176,10 +176,7 @@ def test_an_interval_stays_in_the_range_of_its_figure():
 
 
 def rounds(*differences: float) -> DuelRounds:
-    found = DuelRounds(rounds=[DuelRound(f"q{n}", 0, None, each) for n, each in enumerate(differences)])
-    for one in found.rounds:
-        found.bounds[one.question].append((one.difference, one.difference))
-    return found
+    return DuelRounds(rounds=[DuelRound(f"q{n}", 0, None, each) for n, each in enumerate(differences)])
 
 
 def test_load_is_in_percent_of_the_machine():

@@ -42,8 +42,9 @@ def reproduce(
     json: JsonOption = False,
 ) -> None:
     """Run a source's experiment with its settings, and say in what it differs; without a model, what can run so."""
+    from ragways.evaluation.duel.entries import TRIALS
     from ragways.reproduce.experiment import locate
-    from ragways.reproduce.prepare import TRIALS, prepare
+    from ragways.reproduce.prepare import prepare
     from ragways.reproduce.reproduce import reproduce as run_again
     from ragways.reproduce.sources import find_experiment
 
@@ -244,7 +245,7 @@ def _show_duels(result: Reproduction) -> None:
     if found is None:
         return
     short = [replace(pair, a=result.names[pair.a], b=result.names[pair.b]) for pair in found.pairs]
-    mark = "" if found.selftest.passed else " (the judge FAILED its test: figures alone, and no winner)"
+    mark = "" if found.test.passed else " (the judge FAILED its test: figures alone, and no winner)"
     _show_stacked(replace(_duels(result), title=f"{PAIRS}{mark}"))
     if any(pair.n for pair in short):
         _show_stacked(pair_table(short))

@@ -33,8 +33,8 @@ PROMPT, REPLY = 400, 200
 """Tokens of a prompt without its evidence, and of a reply."""
 DUEL_PROMPT = 1_500
 """Tokens of two answers with the rules by which they get points."""
-SELF_TEST = 1_050
-"""Calls by which a judge is tested, about."""
+CONTROL, TASTE = 50, 160
+"""Calls that test a judge, about: against wrong answers, and for its taste in each pair."""
 OF_A_GENERATED_QUESTION = {"node": 1, "edge": 1, "subgraph": 2}
 CALLS_OF_JUDGES = {
     "correct": 1, "crag": 3, "factual": 4, "answer-relevancy": 1, "faithfulness": 2, "context-recall": 2,
@@ -156,6 +156,6 @@ def _duels(ready: Prepared) -> Usage:
         return Usage()
     rules, answers = ready.rules, len(ready.pairs) * _questions(ready)
     known = sum(reply.points is not None for reply in DuelReplies(ready.folder))
-    scored = answers * rules.trials * rules.samples * len(ORDERS) + SELF_TEST
+    scored = answers * rules.trials * rules.samples * len(ORDERS) + CONTROL + TASTE * len(ready.pairs)
     calls = max(0, scored - known) + answers
     return Usage(calls=calls, input=calls * DUEL_PROMPT, output=calls * REPLY)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragways.assemble import recipe_of
 from ragways.evaluation.datasets import DATASETS, write_corpus
-from ragways.evaluation.duel.entries import DuelRules
+from ragways.evaluation.duel.entries import TRIALS, DuelRules
 from ragways.evaluation.question import Question
 from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
 from ragways.index.recipe import Recipe
@@ -18,7 +18,6 @@ from ragways.reproduce.experiment import Experiment, LocatedData, PublishedColum
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
 
-TRIALS = 2
 """Whole comparisons of a duel, unless told otherwise: the source's 25 take some 90,000 calls."""
 
 

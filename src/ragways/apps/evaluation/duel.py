@@ -29,7 +29,7 @@ def duel(
         str, typer.Option("--paradigms", help="Joined by commas.", show_default="all of the run")
     ] = "",
     trials: Annotated[
-        int | None, typer.Option("--trials", help="Whole comparisons (M).", min=1, max=1000, show_default="25")
+        int | None, typer.Option("--trials", help="Whole comparisons (M).", min=1, max=1000, show_default="2")
     ] = None,
     samples: Annotated[
         int | None, typer.Option("--samples", help="Replies to each prompt (N).", min=1, max=1000, show_default="2")
@@ -90,12 +90,12 @@ def _judge_and_rules(
     anyway: bool,
 ) -> tuple[DuelJudge, DuelRules]:
     """The judge that is set; without one, who judged before, and as often: then figures are computed and no more."""
-    from ragways.evaluation.duel.entries import DuelRules, Mode
+    from ragways.evaluation.duel.entries import TRIALS, DuelRules, Mode
     from ragways.evaluation.duel.replies import DuelReplies, duel_judge, times_asked
 
     mode: Mode = "differential" if differential else "whole"
     if name := _judging(settings).name:
-        return duel_judge(name, mode), DuelRules(trials or 25, samples or 2, mode, go_on=anyway)
+        return duel_judge(name, mode), DuelRules(trials or TRIALS, samples or 2, mode, go_on=anyway)
     replies = [reply for reply in DuelReplies(run) if reply.mode == mode]
     if not replies:
         raise UsageError("a duel cannot be judged without a language model", CURE)

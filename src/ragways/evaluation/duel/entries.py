@@ -34,6 +34,8 @@ Mode = Literal["whole", "differential"]
 PairNames = tuple[str, str]
 AlignedKey = tuple[str, int, str, str, str]
 
+TRIALS = 2
+"""Whole comparisons unless more are wanted; the authors of the procedure make 25."""
 SAMPLE_LIMIT = 1000
 """More samples than one prompt is ever asked for: so the number of a call never depends on how many there are."""
 FILE = "lengths.jsonl"
@@ -61,7 +63,7 @@ class DuelRules:
     that failed its test; nobody wins then.
     """
 
-    trials: int = 25
+    trials: int = TRIALS
     samples: int = 2
     mode: Mode = "whole"
     go_on: bool = False
