@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import numpy as np
 import pytest
 
-from ragways.models.encoder import END, START, tokenizer
-from ragways.models.reader import LONGEST_SPAN, Passage, best_spans, lay_out, shares
+from ragways.models.encoder import END, START, Encoder, tokenizer
+from ragways.models.reader import LONGEST_SPAN, Passage, Reader, best_spans, lay_out, shares
 
 PASSAGES = (Passage("Warsaw", "It lies on the Vistula."), Passage("", "Oslo lies on a fjord."))
 
@@ -32,6 +34,22 @@ def test_short_passages_stay_whole_and_long_ones_share_the_rest():
     assert shares([5, 100, 100], 45) == [5, 20, 20]
     assert shares([5, 5], 100) == [5, 5]
     assert shares([5, 5], -3) == [0, 0]
+
+
+def test_the_same_passages_are_read_once_for_one_question(monkeypatch: pytest.MonkeyPatch):
+    runs: list[int] = []
+    run = Encoder.run
+    monkeypatch.setattr(Encoder, "run", lambda self, ids: (runs.append(len(ids)), run(self, ids))[1])
+
+    async def twice() -> None:
+        reader = Reader()
+        first = await reader.read("Where is it?", [PASSAGES])
+        assert await reader.read("Where is it?", [list(PASSAGES)]) == first
+        assert await reader.read("Where is Oslo?", [PASSAGES]) != first
+        await reader.aclose()
+
+    asyncio.run(twice())
+    assert len(runs) == 2
 
 
 def test_spans_by_hand():

@@ -17,15 +17,18 @@ from tests.retrieval.graph_corpus import HOPS, asked, ids, indexed, resources, s
 
 
 class Likes:
-    """A reader for which passages that hold a word are evidence and no others; it keeps what it was shown."""
+    """A reader for which passages that hold a word are evidence and no others; it stores what it was shown. `answers`
+    is its logit of "these passages answer".
+    """
 
-    def __init__(self, word: str) -> None:
+    def __init__(self, word: str, answers: float = 0.0) -> None:
         self.word = word
+        self.answers = answers
         self.shown: list[list[str]] = []
 
     async def read(self, question: str, groups: Sequence[Sequence[Passage]], *, most: int = 8) -> list[Reading]:
         self.shown += [[passage.shown for passage in group] for group in groups]
-        return [Reading((), 0.0, 0.0, tuple(8.0 if self.word in p.shown else -8.0 for p in g)) for g in groups]
+        return [Reading((), self.answers, 0.0, tuple(8.0 if self.word in p.shown else -8.0 for p in g)) for g in groups]
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +73,15 @@ def test_more_may_be_read_the_more_may_be_spent(spend: int, count: int, index: I
     use = replace(resources(index), reader=reader, answer_by="extract")
     total = len(pieces(index))
     asked(use, FUSED, HOPS, k=50, spend=spend)
-    assert sum(map(len, reader.shown)) == min(count, total)
-    assert all(len(group) <= TOGETHER for group in reader.shown)
+    first = [FEW] if count > FEW else []  # by themselves, and then all, as they answer nothing
+    groups = [min(TOGETHER, min(count, total) - begin) for begin in range(0, min(count, total), TOGETHER)]
+    assert list(map(len, reader.shown)) == first + groups
+
+
+def test_no_more_is_read_where_the_first_three_passages_answer(index: Index):
+    reader = Likes("x", answers=9.0)
+    asked(replace(resources(index), reader=reader, answer_by="extract"), FUSED, HOPS, k=50)
+    assert list(map(len, reader.shown)) == [FEW]
 
 
 def test_the_trace_tells_what_the_reader_said(index: Index):

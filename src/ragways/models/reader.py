@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,6 +28,8 @@ HEADS: Final = ("start", "end", "answers", "evidence", "supports")
 QUESTION_TOKENS: Final = 64
 LONGEST_SPAN: Final = 24
 """Tokens of an answer at most."""
+_RECENT: Final = 64
+"""Readings that are cached."""
 STARTS: Final = 12
 """Tokens that an answer may start with: those whose logits are largest."""
 
@@ -91,15 +94,17 @@ class Reader:
     def __init__(self, *, max_tokens: int = 384, threads: int | None = None) -> None:
         self._encoder = Encoder(FILE, max_tokens=max_tokens, threads=threads)
         self._max_tokens = max_tokens
+        # What puts passages in order and what answers from them often read the same.
+        self._recent = lru_cache(_RECENT)(self._read)
 
     async def read(self, question: str, groups: Sequence[Sequence[Passage]], *, most: int = 8) -> list[Reading]:
         """One reading for each group of passages, which are read together; `most` spans of each at most."""
-        return await self._encoder.each(lambda group: self._read(question, group, most), groups, _length)
+        return await self._encoder.each(lambda group: self._recent(question, tuple(group), most), groups, _length)
 
     async def aclose(self) -> None:
         self._encoder.close()
 
-    def _read(self, question: str, passages: Sequence[Passage], most: int) -> Reading:
+    def _read(self, question: str, passages: tuple[Passage, ...], most: int) -> Reading:
         layout = lay_out(tokenizer(), question, passages, self._max_tokens)
         logits = self._encoder.run(layout.ids)
         start, end, answers, evidence, supports = logits.T

@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Final, Protocol
 
 from ragways.core.text import lazy_regex
@@ -41,9 +40,8 @@ class PassageReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How much is read. The first `passages` are read `together` at a time, `size` characters of each at most; then the
-    `again` best ones of them together, `again_size` of each, which counts `again_weight` times. Where they are
-    `paired`, every two of them are read together instead. `seen` is how many characters of a passage are looked at to
-    choose what is read.
+    `again` best ones of them together, `again_size` of each, which counts `again_weight` times. `seen` is how many
+    characters of a passage are looked at to choose what is read.
     """
 
     passages: int = 6
@@ -52,13 +50,12 @@ class Reach:
     again: int = 2
     again_size: int = 320
     again_weight: float = 1.5
-    paired: bool = False
     seen: int = 20_000
 
 
 USUAL: Final = Reach()
-IN_ORDER: Final = Reach(passages=3, size=260, again=0, paired=True)
-"""For passages that the reader has put in order: the first three hold the answer, and two of them what leads to it."""
+IN_ORDER: Final = Reach(passages=3, size=260, again=0)
+"""For passages that the reader has put in order: the first three hold the answer and what leads to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +126,6 @@ async def read_evidence(
     looked = [(title, _bounded(sentences, reach.seen)) for title, sentences in passages[: reach.passages]]
     shown = windows(question, looked, reach.size)
     groups = [tuple(shown[begin : begin + reach.together]) for begin in range(0, len(shown), reach.together)]
-    if reach.paired and len(shown) > 1:
-        groups = list(combinations(shown, 2))
     if not groups:
         return ReadEvidence((), (), {}, (0.0, 0.0))
     passes = await _read(question, groups, reader, 1.0)

@@ -400,6 +400,8 @@ def mixed(linked: float, one: Weights = LINKED, other: Weights = PLAIN) -> Weigh
 Fusion = Literal["learned", "rank"]
 SHOWN = 10
 """Passages whose features the trace keeps."""
+ENOUGH = 3.0
+"""The logit of "these passages answer" from which on no further ones are read."""
 MOST_SURE, SCALE = 8.0, 4.0
 """The reader's logits are cut at the one and divided by the other."""
 
@@ -457,16 +459,19 @@ def weighed(
 async def _read(
     use: Resources, candidates: Candidates, features: NDArray[np.float64], chances: NDArray[np.float64], count: int
 ) -> float | None:
-    """Let the reader look at the likeliest candidates, and put what it says into their features; the others are taken
-    for as unlikely as the least of these. Returns the best logit; None where it reads nothing.
+    """Let the reader look at the likeliest candidates, the first three alone where they answer the question, and put
+    its logits into their features; the others are taken for as unlikely as the least of these. Returns the best logit;
+    None where it reads nothing.
     """
     import numpy as np
 
     order = np.argsort(-chances, kind="stable")[:count]
     pieces = list(candidates.pieces.values())
-    logits = await evidence_logits(use, candidates.question, [pieces[n] for n in order]) if count else None
+    likeliest = [pieces[n] for n in order]
+    logits = await evidence_logits(use, candidates.question, likeliest, enough=ENOUGH)
     if not logits:
         return None
+    order = order[: len(logits)]
     values = np.clip(logits, -MOST_SURE, MOST_SURE) / SCALE
     column = FEATURES.index("read")
     features[:, column] = values.min()

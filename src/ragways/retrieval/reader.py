@@ -13,6 +13,7 @@ the trace says so.
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +32,7 @@ from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import AnswerInput, AnswerReply, RuleReply
 
 if TYPE_CHECKING:
+    from ragways.models.reader import Reading
     from ragways.reading.answers import PassageReader
 
 
@@ -50,24 +52,30 @@ def affordable(milliseconds: float) -> int:
     return TOGETHER * int(milliseconds // PASS)
 
 
-async def evidence_logits(use: Resources, question: str, pieces: Sequence[Piece]) -> list[float] | None:
-    """For each piece the logit of being evidence; None where there is no reader, or none for this language."""
+async def evidence_logits(
+    use: Resources, question: str, pieces: Sequence[Piece], *, enough: float = math.inf
+) -> list[float] | None:
+    """For each piece the logit of being evidence; None where there is no reader, or none for this language.
+
+    Where the first three answer the question with a logit above `enough`, no others are read, and the list ends there.
+    """
     if use.reader is None or language(question) not in ("", READER_LANGUAGE):
         return None
-    shown = windows(question, [(piece.title, _sentences(use, piece)) for piece in pieces], SIZE)
-    groups = [shown[begin : begin + TOGETHER] for begin in range(0, len(shown), TOGETHER)]
     try:
-        readings = await use.reader.read(question, [[window.shown for window in group] for group in groups], most=1)
+        if enough < math.inf and len(pieces) > FEW:
+            first = await _read(use.reader, use, question, pieces[:FEW])
+            if first.answers > enough:
+                return [*first.evidence]
+        groups = [pieces[begin : begin + TOGETHER] for begin in range(0, len(pieces), TOGETHER)]
+        return [logit for group in groups for logit in (await _read(use.reader, use, question, group)).evidence]
     except (MissingPart, StoreFailed) as error:  # the answer tells it, too
         current_span().details["not read"] = str(error)
         return None
-    found = {
-        window.passage: logit
-        for group, reading in zip(groups, readings, strict=True)
-        for window, logit in zip(group, reading.evidence, strict=True)
-    }
-    lowest = min(found.values(), default=0.0)
-    return [found.get(number, lowest) for number in range(len(pieces))]
+
+
+async def _read(reader: PassageReader, use: Resources, question: str, pieces: Sequence[Piece]) -> Reading:
+    shown = windows(question, [(piece.title, _sentences(use, piece)) for piece in pieces], SIZE)
+    return (await reader.read(question, [[window.shown for window in shown]]))[0]
 
 
 def _sentences(use: Resources, piece: Piece) -> list[str]:
