@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from ragways.layers.words import terms
 from ragways.reading.answers import SentencePlace
 from ragways.tasks.extract import AnswerPassage
@@ -48,6 +50,68 @@ def test_a_comparison_is_decided_by_facts_and_both_are_cited():
     assert len(found.explanation) == 2
     assert found.features.form == "choice"
     assert said("Were Ann Lee and Bo Ray born in the same year?", passages, {}).sentences[0].text == "No"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is the tower at Ness open to visitors?", "Yes"),
+        ("Is the tower at Ness closed in winter?", "No"),
+        ("Can visitors climb the tower?", "Yes"),
+        ("Are the tower and the quay of Ness owned by the town?", "Yes"),
+    ],
+)
+def test_yes_or_no_is_answered_where_rules_decide_nothing(question: str, answer: str):
+    sentences = (
+        "The tower at Ness is not closed in winter.",
+        "The tower at Ness is open to visitors, who can climb it.",
+    )
+    town = "The tower and the quay of Ness are owned by the town."
+    found = said(question, [passage("Ness", *sentences), passage("Town", town)], {})
+    assert [one.text for one in found.sentences] == [answer]
+    assert found.explanation
+    assert set(found.sentences[0].places) == {place for one in found.explanation for place in one.places}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which writer had the more diverse career, Iain Banks or Irwin Shaw?", "Irwin Shaw"),
+        ("Is the tower at Ness white or red?", "red"),
+        ("Was the tower built by the Danes or by the Scots?", "by the Scots"),
+    ],
+)
+def test_one_of_two_is_answered_by_one_of_the_two(question: str, answer: str):
+    passages = [
+        passage("Ness", "The tower at Ness is painted red.", "The Scots built it."),
+        passage("Irwin Shaw", "Shaw had a diverse career."),
+    ]
+    found = said(question, passages, {"painted": 4, "diverse career": 3, "Scots": 2})
+    assert [one.text for one in found.sentences] == [answer]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When was the tower built?", "4 May 1801"),
+        ("In what year was the tower built?", "1801"),
+        ("How many times was the tower repaired?", "twice"),
+        ("How many men built the tower?", "30"),
+    ],
+)
+def test_a_date_is_answered_by_a_date_and_a_number_by_a_number(question: str, answer: str):
+    passages = [
+        passage(
+            "Ness",
+            "The tower was built on 4 May 1801, a fine day.",
+            "On 5 May 1801 the tower was repaired twice.",
+            "The men who built the tower on 4 May 1801 were 30.",
+        )
+    ]
+    for spans in ({}, {"was built": 5.0, "the tower was repaired": 5.0}, {"4 May 1801, a fine day": 1.0}):
+        found = said(question, passages[:1], spans)
+        assert found.sentences[0].text == answer
+        assert found.explanation
 
 
 def test_a_number_of_things_is_no_year():

@@ -12,8 +12,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from functools import reduce
+from typing import Final, Literal, Protocol
 
+from ragways.core.dates import find as find_dates
 from ragways.core.text import lazy_regex
 from ragways.models.reader import AnswerSpan, Passage, Reading
 from ragways.reading.phrase import (
@@ -173,7 +175,11 @@ _MONTH = "january|february|march|april|may|june|july|august|september|october|no
 _COUNT = lazy_regex(
     r"\bhow (?:many|much|long|tall|far|old|deep|high|large|big|heavy|fast)\b|\bwhat age\b", re.IGNORECASE
 )
-_TIME = lazy_regex(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
+_TIME = lazy_regex(
+    r"^\W*(?:since |until |by )?when\b|\bwhen\W*$|\b(?:what|which) (?:year|date|day|month|decade|century)\b",
+    re.IGNORECASE,
+)
+_YEARS = lazy_regex(r"\b(?:what|which) year\b", re.IGNORECASE)
 _WHO = lazy_regex(
     r"(?:who|whom|whose|(?:(?:in|on|at|by|for|of|to|from) )?which (?!(?:[\w-]+ ){0,2}\w*(?:number|version|port|code|"
     r"figure|size|age|value|amount|percentage|share|toll|ratio|score|rank|level|line|page|room|floor|time|period|season|"
@@ -181,7 +187,6 @@ _WHO = lazy_regex(
     re.IGNORECASE,
 )
 """Questions that no number answers."""
-_YEAR = lazy_regex(rf"(?:.*\b(?:{_MONTH})\s+)?(?:1\d{{3}}|20\d\d)", re.IGNORECASE)
 _NUMBER = lazy_regex(
     r"\d|\b(?:no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|thousand|"
     r"million|billion|half|dozen|once|twice)\b",
@@ -190,6 +195,13 @@ _NUMBER = lazy_regex(
 _DATED = lazy_regex(
     rf"\d|\b(?:{_MONTH}|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter|century|never|"
     r"after|before)\b",
+    re.IGNORECASE,
+)
+_TIMES = lazy_regex(r"^\W*how often\b|\bnumber of\b", re.IGNORECASE)
+_AMOUNT = lazy_regex(
+    r"(?<![\w.,-])(?:\d[\d.,]*\d|\d)(?:[ -](?:million|billion|thousand|hundred|times?|%|percent))*(?!\w)|"
+    r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|thousand|million|"
+    r"billion|half|dozen)\b ?)+(?:times)?|\b(?:once|twice)\b",
     re.IGNORECASE,
 )
 _BARE = lazy_regex(rf"(?:{_NUMBER.pattern}|[\s.,])+", re.IGNORECASE)
@@ -204,6 +216,28 @@ TITLED: Final = 0.7
 """What is left of the weight of a span that stands in a title: text says more of what it names."""
 
 
+Wanted = Literal["", "date", "year", "number"]
+"""A kind of value that a question asks for, empty where it asks for something else."""
+
+
+def wanted_value(question: str) -> Wanted:
+    """The kind of value that a question asks for by its words."""
+    if _TIME.search(question):
+        return "year" if _YEARS.search(question) else "date"
+    return "number" if _COUNT.search(question) or _TIMES.search(question) else ""
+
+
+def value_of(text: str, wanted: Wanted) -> str:
+    """The first value of this kind in a text, as it is written; empty where there is none."""
+    dates = list(find_dates(text)) if wanted else []
+    if wanted != "number":
+        return "" if not dates else f"{dates[0][2].year}" if wanted == "year" else text[dates[0][0] : dates[0][1]]
+    for number in _AMOUNT.finditer(text):
+        if not any(start < number.end() and number.start() < end for start, end, _ in dates):
+            return number.group().strip()
+    return ""
+
+
 def _fits(question: str, text: str) -> bool:
     words = content_stems(text)
     if len(words) > 1 and len(words & stems(question)) > MOSTLY * len(words):
@@ -211,7 +245,8 @@ def _fits(question: str, text: str) -> bool:
     if _TIME.search(question):
         return bool(_DATED.search(text))
     if _COUNT.search(question):
-        return bool(_NUMBER.search(text)) and not _YEAR.fullmatch(text)
+        dates = [text[start:end] for start, end, _ in find_dates(text)]
+        return bool(_NUMBER.search(reduce(lambda rest, date: rest.replace(date, ""), dates, text)))
     return bool(_LETTER.search(text)) if _WHO.match(question) else True
 
 

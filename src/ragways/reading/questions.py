@@ -146,8 +146,20 @@ _NOUNS: Final = {
     "career": "profession", "states": "state", "kind": "profession", "type": "profession",
 }  # fmt: skip
 """Nouns behind "same" that are an attribute; a year is one of what the rest of the question says."""
-_OPEN = lazy_regex(r" or |\b(?:in|of|by|during|for|at|from|to|on) (?:which|what|whom)\b", re.IGNORECASE)
+_EITHER: Final = 4
+"""Words of a choice that is no name, at most."""
+_OPEN = lazy_regex(r"\b(?:in|of|by|during|for|at|from|to|on) (?:which|what|whom)\b", re.IGNORECASE)
 """What makes a question that begins like one for yes or no ask for something else."""
+_BEHIND = lazy_regex(
+    r"[.;!] (?:Are|Is|Was|Were|Do|Does|Did|Have|Has|Had|Can|Could|Will|Would|Should) |"
+    r"^(?:After|Before|Between|Since|While|Given|Considering|Although|If) .+, "
+    r"(?:are|is|was|were|do|does|did|have|has|had|can|could|will|would|should) "
+)
+"""Where a question for yes or no begins behind a clause or a sentence."""
+_NO_CHOICE = lazy_regex(
+    r"(?:later|newer|earlier|older|above|below|higher|lower|more|less|not|so|other|another)\b", re.IGNORECASE
+)
+"""What behind an "or" is no other choice: "version 3 or later"."""
 _COUNT = lazy_regex(r"(?:how many|(?:what (?:is|was) the )?(?:total )?number of) (.+)", re.IGNORECASE)
 _PROSE = lazy_regex(
     r"(?:how(?! (?:many|much|old|long|tall|far|often|high|large|big|deep|fast|wide|heavy)\b)|why|describe|explain|"
@@ -172,10 +184,22 @@ def parse_question(question: str) -> ParsedQuestion:
         return found
     begin = _AUXILIARY.match(text)
     if begin and not _OPEN.search(text):
+        return _either(text, begin.end()) or ParsedQuestion("yes-no", claim=text[begin.end() :])
+    if not begin and not _WH.match(text) and not _OPEN.search(text) and (begin := _BEHIND.search(text)):
         return ParsedQuestion("yes-no", claim=text[begin.end() :])
     if count := _COUNT.match(text):
         return ParsedQuestion("count", claim=count[1])
     return ParsedQuestion("prose" if _PROSE.match(text) else "list" if _LIST.match(text) else "span")
+
+
+def _either(text: str, begin: int) -> ParsedQuestion | None:
+    """One of two things that are no names: "Is it red or blue"."""
+    before, _, other = text[begin:].rpartition(" or ")
+    words, size = before.split(" "), len(other.split(" "))
+    if len(words) <= size or size > _EITHER or not _BE.match(text) or _NO_CHOICE.match(other):
+        return None
+    pair = (" ".join(words[-size:]), other)
+    return ParsedQuestion("choice", tuple(map(Option, pair)), claim=" ".join(words[:-size]))
 
 
 def cuts(listed: str) -> Iterator[tuple[str, str]]:

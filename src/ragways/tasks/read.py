@@ -12,7 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ragways.reading.answers import USUAL, PassageReader, Reach, ReadEvidence, SentencePlace, read_evidence
+from ragways.reading.answers import (
+    USUAL,
+    PassageReader,
+    Reach,
+    ReadEvidence,
+    SentencePlace,
+    Wanted,
+    read_evidence,
+    value_of,
+    wanted_value,
+)
 from ragways.reading.phrase import (
     announces,
     clean_sentence,
@@ -64,6 +74,8 @@ LEANT_ON: Final = 2
 """Sentences before one that it may lean on, one on the other."""
 LED_IN: Final = 300
 """Characters that may follow a sentence that ends in a colon."""
+NAMED_BY: Final = 0.01
+"""What a sentence that names an option counts for it, beside the reader's weight of the sentence."""
 NOWHERE: Final = -8.0
 """The logit of a span where the reader finds none."""
 
@@ -88,7 +100,9 @@ _SEVERAL = re.compile(
     r"\s*(?:which|what) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|do|does|can|may|must|have)\b", re.IGNORECASE
 )
 _ONLY_READ = frozenset({"prose", "list", "span", "count"})
-_BY_SENTENCES = frozenset({"prose", "yes-no", "same", "both"})
+_YES_OR_NO = frozenset({"yes-no", "same", "both"})
+_BY_SENTENCES = _YES_OR_NO | {"prose"}
+_NEGATED = re.compile(r"\b(?:not|no|never|none|neither|nor|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +146,15 @@ async def read_answer(
         if decided is not None:
             return _decided(question, passages, decided, form)
     titled = [(passage.heading, passage.sentences) for passage in passages[:LOOKED_AT]]
+    wants = wanted_value(question)
     reach = reach if form in _ONLY_READ else AFTER_COMPARING
     read = await read_evidence(question, titled, reader, form, reach)
     features = _features(question, passages, read, form)
     best = read.answers[0] if read.answers else None
-    if best and best.fit and form not in _BY_SENTENCES and not needs_heading(best.text):
+    if form == "choice" and (chosen := _option(question, read, passages)) is not None:
+        texts_cited: tuple[CitedText, ...] = (chosen,)
+        explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in chosen.places)
+    elif best and best.fit and form not in _BY_SENTENCES and not needs_heading(best.text):
         shown = (best.place, *read.further)
         items = _listed(passages[best.place.passage].sentences, best.place) if form == "list" else []
         texts = [clean_sentence(passages[place.passage].sentences[place.sentence]).rstrip(",;.") for place in items]
@@ -144,10 +162,14 @@ async def read_answer(
             lead = SentencePlace(items[0].passage, max(items[0].sentence - 1, 0))
             shown = (lead,) if leads_in(passages[lead.passage].sentences[lead.sentence]) else ()
         places = tuple(dict.fromkeys((*shown, *items)))
-        texts_cited: tuple[CitedText, ...] = (CitedText(_joined(texts) if items else best.text, places),)
+        texts_cited = (CitedText(_joined(texts) if items else _trimmed(best.text, wants), places),)
         explanation = tuple(CitedText(_explaining(question, passages, place, best.text), (place,)) for place in shown)
     else:
         texts_cited, explanation = await _sentences(question, passages, read, embed, terms, maximum), ()
+        if form in _YES_OR_NO and texts_cited:
+            texts_cited, explanation = (_yes_or_no(question, texts_cited),), texts_cited
+        elif value := _value_in(texts_cited, wants):
+            texts_cited, explanation = (value,), texts_cited
     return ReadAnswer(texts_cited, explanation, chance(features) if texts_cited else 0.0, features)
 
 
@@ -173,6 +195,52 @@ def _decided(question: str, passages: Sequence[AnswerPassage], decided: Compared
     text = decided.answer.capitalize() if decided.answer in ("yes", "no") else decided.answer
     explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in places)
     return ReadAnswer((CitedText(text, places),), explanation, chance(features), features)
+
+
+def _option(question: str, read: ReadEvidence, passages: Sequence[AnswerPassage]) -> CitedText | None:
+    """The option of the question that the reader's likeliest answer names, else the one whose sentences it weighs most;
+    None where the evidence names no option, or both alike.
+    """
+    names = [option.name for option in parse_question(question).options]
+    shared = frozenset.intersection(*map(stems, names)) if names else frozenset()
+    own = {name: stems(name) - shared for name in names}
+    for answer in read.answers:
+        named = [name for name in names if own[name] & stems(answer.text)]
+        if len(named) == 1:
+            return CitedText(named[0], (answer.place,))
+    weights: dict[str, float] = dict.fromkeys(names, 0.0)
+    places: dict[str, SentencePlace] = {}
+    for number, passage in enumerate(passages[:LOOKED_AT]):
+        for at, sentence in enumerate(passage.sentences):
+            held = stems(f"{passage.title} {sentence[:SEARCHED]}")
+            for name in names:
+                if own[name] and own[name] <= held:
+                    place = SentencePlace(number, at)
+                    weights[name] += read.weights.get(place, 0.0) + NAMED_BY
+                    places.setdefault(name, place)
+    order = sorted(places, key=lambda name: -weights[name])
+    if not order or (len(order) > 1 and weights[order[0]] == weights[order[1]]):
+        return None
+    return CitedText(order[0], (places[order[0]],))
+
+
+def _yes_or_no(question: str, sentences: Sequence[CitedText]) -> CitedText:
+    """No where the best sentence denies something and the question does not, or the other way round; else yes."""
+    denies = bool(_NEGATED.search(sentences[0].text)) != bool(_NEGATED.search(question))
+    return CitedText("No" if denies else "Yes", tuple(place for one in sentences for place in one.places))
+
+
+def _value_in(sentences: Sequence[CitedText], wants: Wanted) -> CitedText | None:
+    """The first date or number in these sentences, where the question asks for one."""
+    for sentence in sentences:
+        if value := value_of(sentence.text, wants):
+            return CitedText(value, sentence.places)
+    return None
+
+
+def _trimmed(answer: str, wants: Wanted) -> str:
+    """An answer without what stands around the date that the question asks for."""
+    return (value_of(answer, wants) or answer) if wants in ("date", "year") else answer
 
 
 _ITEM_WORDS: Final = 6
