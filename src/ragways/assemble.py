@@ -279,7 +279,7 @@ class IndexOptions:
     paths: str | Path | Iterable[str | Path]
     index: str | Path | None = None
     _: KW_ONLY
-    layers: Iterable[str] = USUAL
+    layers: Iterable[str] | None = None
     include: Iterable[str] | None = None
     exclude: Iterable[str] | None = None
     web: WebSource | None = None
@@ -321,7 +321,9 @@ def _run_of(wanted: IndexOptions) -> tuple[Settings, Recipe, dict[str, Any]]:
     from ragways.layers.table import check_layers
 
     chosen = settings_for(wanted.settings, wanted.index).selecting(wanted.include, wanted.exclude)
-    recipe = recipe_of(chosen, check_layers(wanted.layers), embedder=wanted.embedder, model=wanted.model)
+    layers = USUAL if wanted.layers is None else check_layers(wanted.layers)
+    recipe = recipe_of(chosen, layers, embedder=wanted.embedder, model=wanted.model)
+    recipe = replace(recipe, graph_where_it_pays=wanted.layers is None and chosen.graph.method == "rules")
     paths = [wanted.paths] if isinstance(wanted.paths, str | Path) else wanted.paths
     return chosen, recipe, {
         "paths": list(map(Path, paths)), "web": wanted.web, "rebuild": wanted.rebuild,

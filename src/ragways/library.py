@@ -68,7 +68,8 @@ def build(wanted: IndexOptions) -> Summary:
     Args:
         paths: files and folders to read. What was read before and did not change is not read again.
         index: the folder of the index; unset, the one in the settings (`.ragways`).
-        layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
+        layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`. Unset, those
+            that the index has; a new one gets vectors and words, and a graph where many short documents name others.
         include: patterns as in `.gitignore` of files to read, counted from each folder; unset, those of the settings.
         exclude: patterns of files and folders to leave out; unset, those of the settings.
         web: pages of web sites to fetch and index too: `WebSource(("https://example.org/docs/",), depth=2)`.

@@ -90,7 +90,7 @@ def index(
     with progress_bar(not json) as progress:
         wanted = IndexOptions(
             paths or [],
-            layers=layer_names(layers),
+            layers=layer_names(layers) if layers else None,
             web=web,
             settings=chosen,
             budget=budget,

@@ -37,6 +37,8 @@ def show_summary(summary: Summary, folder: str) -> None:
     )
     if not (summary.added or summary.changed or summary.removed or summary.unchanged):
         write_line("no file that could be read was found there", "yellow")
+    if summary.chosen:
+        write_line(summary.chosen)
     _show_left_out(summary.skipped, "left out", summary.hidden)
     _show_passed_over(summary)
     _show_left_out(summary.failed, "could not be read")

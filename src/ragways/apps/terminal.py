@@ -49,7 +49,11 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 # Those of commands that index
 LayersOption = Annotated[
     list[str] | None,
-    typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
+    typer.Option(
+        "--with",
+        help="Layers to build; repeat it or join by commas.",
+        show_default="vectors,words; of a new index graph too, where many short documents name each other",
+    ),
 ]
 
 

@@ -14,7 +14,7 @@ from ragways.core.errors import EmbedderChanged, StoreDamaged, UsageError
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.trace import spending
 from ragways.corpus.source import WebSource
-from ragways.index.diagnosis import store_figures
+from ragways.index.diagnosis import graph_pays, store_figures
 from ragways.index.erase import Erasing
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.reading import FileReader
@@ -57,7 +57,13 @@ async def build(
             run.erasing = Erasing(store) if erase else None
             found = found.with_pages(web, folder / PAGES, progress)
             await run.read(FileReader(store, recipe, found, summary, progress))
+            why = ""
+            if run.meta.get("undecided") and recipe.graph_where_it_pays and not summary.stopped:
+                run.decide("graph", recipe.settings, wanted=bool(why := graph_pays(store)))
             await _finish(run, folder)
+            if why:
+                spent = summary.seconds.get("graph", 0.0)
+                summary.chosen = f"graph built as well, in {spent:.1f} s: {why}; --with vectors,words leaves it out"
         finally:
             await run.aclose()
         if unread := unread_documents(store):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragways.core.plain import from_json, to_plain
+from ragways.core.types import title_name
 from ragways.index.open import Index, views_of
 from ragways.index.shape import WEDGES, Semantic, Structural, semantic, structural, without_loops
 from ragways.layers.files import save_json
@@ -168,6 +169,43 @@ def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
     except OSError:
         return None
     return file
+
+
+# Whether a graph pays
+
+MANY, SHORT, NAMING = 100, 2.0, 0.1
+"""Documents, passages of one, and the share of documents that name others, from which on (up to which) a graph pays:
+on encyclopedias in short articles, and not on news, summaries of news and documentation (docs/figures.md).
+"""
+_SAMPLE, _OPENING, _NAME_WORDS, _SHORT_NAME = 200, 2000, 5, 3
+_AROUND = " .,;:?!()[]\"'“”‘’«»"
+
+
+def graph_pays(store: Store) -> str:
+    """Why a corpus is of the kind that gains by a graph: many short documents that name each other. Empty where not."""
+    db, passages = store.db, store.count("chunks")
+    documents = db.execute("SELECT count(*) FROM documents WHERE redirect IS NULL").fetchone()[0]
+    if documents < MANY or passages > SHORT * documents:
+        return ""
+    # Numbers are hashes of keys, so the first documents are as good as drawn by lot.
+    query = "SELECT number, substr(text, 1, ?) FROM documents WHERE redirect IS NULL ORDER BY number LIMIT ?"
+    sample = db.execute(query, (_OPENING, _SAMPLE)).fetchall()
+    found = "SELECT 1 FROM documents WHERE number <> ? AND name IN (SELECT value FROM json_each(?)) LIMIT 1"
+    naming = sum(
+        db.execute(found, (number, json.dumps(_names(text)))).fetchone() is not None for number, text in sample
+    )
+    if naming < NAMING * len(sample):
+        return ""
+    share = f"{naming / len(sample):.0%} of its documents name another one"
+    return f"{documents:,} documents of {passages / documents:.1f} passages, and {share}"
+
+
+def _names(text: str) -> list[str]:
+    """What may be the title of a document in a text, as titles are compared: it begins with a capital or a number."""
+    words = [word.strip(_AROUND) for word in text.split()]
+    begins = [at for at, word in enumerate(words) if word[:1].isupper() or word[:1].isdigit()]
+    stretches = {title_name(" ".join(words[at : at + size])) for at in begins for size in range(1, _NAME_WORDS + 1)}
+    return sorted(name for name in stretches if len(name) > _SHORT_NAME)
 
 
 # The texts

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.corpus.source import Skipped, WebSource
+from ragways.index.diagnosis import graph_pays
 from ragways.index.reading import FileReader, ReadDocument, ReadFile
 from ragways.index.recipe import Recipe, Summary, find_files
 from ragways.index.run import IndexRun, has_facts
@@ -125,6 +126,8 @@ async def plan(
         planned.hidden, planned.left_out, planned.withdrawn = read.hidden, read.left_out, read.withdrawn
         planned.seconds = time.perf_counter() - started
         run = IndexRun(store, cache, progress, read)
+        if recipe.graph_where_it_pays and "layers" not in run.meta and graph_pays(new):
+            recipe = replace(recipe, layers=recipe.layers | {"graph"})
         try:
             await run.take_up(recipe)
             documents = _Documents(store, new, gone, run)

@@ -36,6 +36,8 @@ class Recipe:
     embedder: Callable[[], Awaitable[Embedder]]
     chunking: Chunking = PRESETS["section"]
     layers: frozenset[str] = USUAL
+    graph_where_it_pays: bool = False
+    """Whether a new index gets a graph as well, where its corpus is of the kind that gains by one."""
     model: Callable[[WorkCache], ModelClient] = lambda _: ModelClient(None)
     settings: Mapping[str, LayerSettings] = field(default_factory=dict)
     options: LoadOptions = field(default_factory=LoadOptions)
@@ -108,6 +110,8 @@ class Summary:
     """What a user should know of the index itself; empty where there is nothing."""
     erasure: Erasure | None = None
     """What a search for erased documents looked at; None where nothing was to be erased."""
+    chosen: str = ""
+    """Which layer was built without being named, why, and what it cost; empty where none was."""
     unread: str = ""
     """Documents in languages that the embedder does not know, and the cure; empty where there are few."""
     usage: Usage = field(default_factory=Usage)

@@ -91,7 +91,16 @@ class IndexRun:
             wanted |= {"embedder": self.use.embedder.name, "dimension": str(self.use.embedder.dimension)}
         self._take_settings(recipe.settings)
         wanted |= {f"settings:{name}": each.model_dump_json() for name, each in self.use.settings.items()}
+        if recipe.graph_where_it_pays and "layers" not in self.meta:
+            wanted["undecided"] = "graph"
         return wanted | {"layers": " ".join(sorted(self.names)), "rows": self.meta.get("rows") or uuid4().hex}
+
+    def decide(self, layer: str, given: Mapping[str, LayerSettings], *, wanted: bool) -> None:
+        """Take up a layer that the recipe left open, or not; later runs hold to it."""
+        self.names |= {layer} if wanted else set()
+        self._take_settings(given)
+        settings = {f"settings:{name}": each.model_dump_json() for name, each in self.use.settings.items()}
+        self._note({**settings, "layers": " ".join(sorted(self.names)), "undecided": ""})
 
     async def prepare(self, recipe: Recipe, fresh: frozenset[str] = frozenset()) -> None:
         """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
