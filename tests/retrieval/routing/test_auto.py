@@ -210,6 +210,24 @@ def test_the_bundled_router_on_the_bundled_corpus(demo_settings: Settings, quest
     assert result.answer.abstained or arm != ABSTAIN
 
 
+def test_without_reports_the_answer_names_the_layer_that_a_question_about_the_whole_corpus_needs(
+    demo_settings: Settings,
+):
+    async def run(question: str) -> str:
+        async with opened(demo_settings) as use:
+            use.index.layers = frozenset({"vectors", "words", "graph"})
+            return (await ask(use, question, "auto")).answer.note
+
+    assert asyncio.run(run("What are the main themes?")).endswith("ragways index PATH --with communities")
+    assert asyncio.run(run(QUESTION)) == ""
+
+
+def test_a_thousand_tokens_are_worth_two_points_by_the_bundled_router(demo_settings: Settings):
+    route = asked(demo_settings, "auto").route
+    assert route is not None
+    assert route.trade == 0.02
+
+
 def test_retrieval_alone_gives_what_the_arm_would_show(demo_settings: Settings):
     async def run() -> tuple[list[str], list[str]]:
         async with opened(demo_settings) as use:

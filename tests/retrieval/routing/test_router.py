@@ -75,6 +75,12 @@ def test_far_from_every_corpus_it_knows_the_best_fixed_arm_is_taken(size: float,
     assert ("unlike" in decision.reason) is far
 
 
+def test_at_another_trade_the_best_fixed_arm_is_another():
+    off = replace(ROUTER, guard=Guard(0.1, -0.1, passed=False))
+    assert off.decide({}).arm == "fused[k=30]"
+    assert off.decide({}, trade=0.2).arm == "fused[k=3]"
+
+
 def test_it_abstains_only_where_a_threshold_says_so():
     features = {"question.hops": 4.0}
     assert ROUTER.decide(features).arm != ABSTAIN

@@ -7,7 +7,7 @@ the paradigms of the table, with the settings that the router names.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources as package
 from pathlib import Path
@@ -21,6 +21,7 @@ from ragways.core.stream import current_stream
 from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.reading.answers import IN_ORDER, USUAL
+from ragways.reading.question_type import question_type
 from ragways.retrieval.answer import answer, is_retrieval_only
 from ragways.retrieval.fused import FUSED
 from ragways.retrieval.paradigm import Paradigm, Strategy, Tokens, parse_variant
@@ -35,6 +36,10 @@ OWN: Final = "router.json"
 """The router of an index, in its folder; `ragways tune` writes it."""
 USUAL_K: Final = 10
 """Passages shown where no router fits."""
+TRADE: Final = 0.02
+"""What 1,000 tokens are worth in quality at least, by the routers that come with ragways: at .01, twice the tokens were
+shown of corpora that are easy to search, for no more evidence (docs/routing.md).
+"""
 SEEN: Final = 3
 """Passages shown beside an abstention by the router."""
 NOT_ROUTED: Final = "no router was fitted for what this index has"
@@ -88,6 +93,9 @@ def auto_paradigm(find: Find) -> Paradigm:
         see = look(use)
 
         async def run(query: Query) -> Answer:
+            return _with_missing_layer(use, query, await take(query))
+
+        async def take(query: Query) -> Answer:
             looked = await see(query)
             decision = await _decide(use, find, k, trade, looked)(query)
             if decision.arm == ABSTAIN:
@@ -139,6 +147,21 @@ def _withheld(answer: Answer, decision: Decision) -> Answer:
     return Answer(answer.evidence, ABSTENTION, abstained=True, way=WITHHELD, chance=chance)
 
 
+WHOLE: Final = 0.5
+"""The chance, by its words, from which on a question is taken to be about the corpus as a whole."""
+REPORTS_MISSING: Final = (
+    "this asks about the corpus as a whole, which reports on communities answer: "
+    "build them with ragways index PATH --with communities"
+)
+
+
+def _with_missing_layer(use: Resources, query: Query, answer: Answer) -> Answer:
+    """The answer with a note on the layer that would answer better, where passages cannot answer such a question."""
+    if "communities" in use.index.layers or question_type(query.text)["summary"] < WHOLE:
+        return answer
+    return replace(answer, note="; ".join(filter(None, (answer.note, REPORTS_MISSING))))
+
+
 # Deciding
 
 
@@ -157,6 +180,8 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
     router = router_of(use, looked.by, find)
     if router is None:
         return _without_router(looked, USUAL_K, NOT_ROUTED)
+    if trade is None and router is bundled(looked.by):
+        trade = max(TRADE, router.trade)
     arms = {arm.name: arm_of(arm.name, find) for arm in router.arms if arm.name != ABSTAIN}
     evidence = {name: _tokens(looked, arm) for name, arm in arms.items() if arm.cuts(looked)}
 

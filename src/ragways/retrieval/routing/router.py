@@ -250,11 +250,14 @@ class Router:
         return ArmEstimate(arm.name, value, cost, value - trade * cost / UNITS[self.cost], impossible)
 
     def _fixed(self, open_arms: Sequence[ArmEstimate], trade: float) -> ArmEstimate:
-        """The best fixed arm or, where it cannot be taken, the best of those that can."""
+        """The best fixed arm or, at another trade or where it cannot be taken, the best of those that can."""
         quality = {arm.name: arm.quality for arm in self.arms}
         return max(
             open_arms,
-            key=lambda each: (each.arm == self.fixed, quality[each.arm] - trade * each.cost / UNITS[self.cost]),
+            key=lambda each: (
+                each.arm == self.fixed and trade == self.trade,
+                quality[each.arm] - trade * each.cost / UNITS[self.cost],
+            ),
         )
 
     def _weighed_most(
