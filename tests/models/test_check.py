@@ -91,6 +91,24 @@ def test_what_works_and_what_is_remembered(server: LoopbackServer, lacking: set[
     assert (report.dialect, remembered) == (dialect, dialect)
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ('<tool_call>{"name": "reply", "arguments": {"capital": "Paris"}}</tool_call>', "wrote a tool call as text"),
+        ('{"city": "Paris"}', 'JSON of another shape: {"city": "Paris"}'),
+    ],
+)
+def test_json_in_place_of_a_tool_call_is_reported_as_what_it_is(text: str, note: str):
+    def writes(body: Body) -> object:
+        return text if "tool_choice" in body else "I looked France up." if "tools" in body else capable(body)
+
+    with LoopbackServer(writes) as server:
+        notes = {probe.name: (probe.works, probe.note) for probe in checked(server).probes}
+    assert notes["JSON by a tool"][0] is False
+    assert note in notes["JSON by a tool"][1]
+    assert notes["tools"] == (False, "no tool was called, the model wrote: I looked France up.")
+
+
 def test_reasoning_is_counted_and_priced():
     with LoopbackServer(thinking) as server:
         report = checked(server)

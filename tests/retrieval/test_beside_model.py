@@ -185,6 +185,16 @@ def test_a_reader_that_is_not_sure_says_nothing(index: Index, monkeypatch: pytes
     assert asked(use(index, says("Port Averne"), check=True)).answer.chance is not None
 
 
+def test_a_refusal_where_the_reader_finds_the_answer_says_so(index: Index, monkeypatch: pytest.MonkeyPatch):
+    answer = asked(use(index, REFUSED)).answer
+    assert answer.abstained
+    assert answer.note.startswith("the model found no answer in the evidence, but the reader does: Port Averne [")
+    assert asked(use(index, REFUSED, reader=None)).answer.note == ""
+    assert asked(use(index)).answer.note == ""
+    monkeypatch.setattr(passages, "SURE", 1.0)
+    assert asked(use(index, REFUSED)).answer.note == ""
+
+
 def test_the_text_is_streamed_as_without_a_check(index: Index):
     heard: list[str] = []
 

@@ -159,11 +159,16 @@ def _not_obeyed(reply: Reply) -> str:
         found, _ = read_json(reply.text)
     except ValueError as error:
         return f"not obeyed: {error}"
-    return "" if isinstance(found.get("capital"), str) else "not obeyed: another shape"
+    if isinstance(found.get("capital"), str):
+        return ""
+    given = found.get("arguments", found.get("parameters"))
+    if isinstance(given, dict) and "capital" in given:
+        return f"not obeyed: the model wrote a tool call as text: {shortened(reply.text, 60)}"
+    return f"not obeyed: JSON of another shape: {shortened(reply.text, 60)}"
 
 
 def _not_called(reply: Reply) -> str:
-    return "" if reply.tool_calls else "no tool was called"
+    return "" if reply.tool_calls else f"no tool was called, the model wrote: {shortened(reply.text, 60)}"
 
 
 async def _stream(endpoint: Endpoint, probes: _Probes) -> None:

@@ -20,7 +20,7 @@ from ragways.models.embed import reads
 from ragways.models.task import Outcome, Task
 from ragways.reading.answers import USUAL, Reach
 from ragways.retrieval.paradigm import Strategy, Tokens
-from ragways.retrieval.reader import ORDERED_BY, checked, read_first, reader_for
+from ragways.retrieval.reader import ORDERED_BY, checked, note_on_refusal, read_first, reader_for
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
 from ragways.tasks.answers import (
@@ -106,6 +106,8 @@ def answer(
         reply, how = outcome.value, _how_made(outcome.value, outcome.way)
         against = first if use.check and not outcome.by_rule else None
         if not reply.answered:
+            if not outcome.by_rule and against is None:
+                how["note"] = await note_on_refusal(use, task, given)
             return checked(replace(_abstain(evidence, outcome.way), error=error, **how), against)
         if isinstance(reply, RuleReply):
             cited = _cited(use, reply, evidence.items, places)

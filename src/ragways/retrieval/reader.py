@@ -137,6 +137,18 @@ async def read_first(use: Resources, task: Task[AnswerInput, AnswerReply], given
     return found if isinstance(found, RuleReply) and found.read else None
 
 
+async def note_on_refusal(use: Resources, task: Task[AnswerInput, AnswerReply], given: AnswerInput) -> str:
+    """What the reader finds where a model finds nothing: a weak model declines, too, where the evidence answers. Empty
+    where the reader is not sure, or there is none.
+    """
+    if given.extractor.reader is None:
+        return ""
+    found = (await use.model.by_rule(task, given, "rule: after the model's refusal")).value
+    if not isinstance(found, RuleReply) or not found.explanation or (found.chance or 0.0) < SURE:
+        return ""
+    return f"the model found no answer in the evidence, but the reader does: {found.sentences[0].marked}"
+
+
 def _works_beside(use: Resources) -> bool:
     if use.model.model is None or use.answer_by != "read":
         return False

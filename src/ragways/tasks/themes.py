@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ragways.models.reply import read_json
 from ragways.models.task import Task
 from ragways.tasks.extract import Terms
 
@@ -103,6 +104,20 @@ def _check(reply: Themes, _: ThemesInput) -> str | None:
     if len(different) != THEME_COUNT or len(reply.themes) != THEME_COUNT:
         return f"there must be {THEME_COUNT} different themes, not {len(different)}"
     return None
+
+
+def usable_themes(reply: str, given: ThemesInput) -> tuple[str, ...]:
+    """The different themes of a reply that `_check` refused, with those of the rule where there are fewer than five;
+    nothing where no theme can be read in it.
+    """
+    try:
+        listed = read_json(reply)[0].get("themes")
+    except ValueError:
+        return ()
+    named = [theme.strip() for theme in listed if isinstance(theme, str)] if isinstance(listed, list) else []
+    by_rule = keywords(given.title, given.opening, given.terms) if any(named) else ()
+    different = {theme.casefold(): theme for theme in reversed((*named, *by_rule)) if theme}
+    return tuple(reversed(different.values()))[:THEME_COUNT]
 
 
 async def _without(given: ThemesInput) -> Themes:

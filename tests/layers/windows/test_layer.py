@@ -259,9 +259,22 @@ def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
     runs.close()
 
 
-def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path: Path):
+def test_usable_themes_of_a_wrong_reply_are_stored_and_not_requested_again(tmp_path: Path):
     runs = window_runs(tmp_path)
-    with ScriptedModel([{"themes": ["one"]}, {"themes": ["one", "One"]}]) as model:
+    with ScriptedModel([{"themes": ["Tides", "tides", " Salt "]}] * 2) as model:
+        runs.model = ModelClient(model, asks=2)
+        runs.run({"sea.txt": SEA})
+        layer = runs.run({"sea.txt": SEA + "\n\n"})
+    themes = layer.themes(layer.documents[0])
+    assert (themes.themes[:2], themes.way, len(themes.themes)) == (("Tides", "Salt"), "model", 5)
+    assert runs.use.failed == 0
+    assert runs.cache.failures("themes") == []
+    runs.close()
+
+
+def test_a_reply_without_any_theme_is_recorded_and_the_rule_stands_in(tmp_path: Path):
+    runs = window_runs(tmp_path)
+    with ScriptedModel([{"themes": []}, {"themes": [" "]}]) as model:
         runs.model = ModelClient(model, asks=2)
         layer = runs.run({"sea.txt": SEA})
     [document] = layer.documents
