@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import ragways
+from ragways.cluster.connection import connected
 from ragways.core.errors import MissingPart, UsageError
 from ragways.settings import Settings
 from ragways.testing.embedder import HashingEmbedder
@@ -61,6 +63,18 @@ def test_without_ray_the_cure_is_reported(tmp_path: Path):
     corpus = write(tmp_path / "corpus", {"a.txt": "A light."})
     with pytest.raises(MissingPart, match=r"Ray is not installed: pip install 'ragways\[ray\]'"):
         ragways.build(corpus, settings=on_ray(tmp_path))
+
+
+@pytest.mark.parametrize("error", [OSError("no space left on device"), SystemExit(1), AssertionError()])
+def test_a_ray_that_does_not_start_is_one_line_with_the_cure(monkeypatch: pytest.MonkeyPatch, error: BaseException):
+    """Ray itself is not here: what it raises where it cannot start a node is played by a module of its name."""
+
+    def init(**_: object) -> None:
+        raise error
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
+    with pytest.raises(UsageError, match=r"^Ray does not start on this machine \([^\n]+\): start one with: ray start"):
+        connected()
 
 
 def test_an_embedder_of_ones_own_stays_here(tmp_path: Path):

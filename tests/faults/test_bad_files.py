@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,30 @@ def test_a_bomb_ends_itself_and_no_run(tmp_path: Path):
     assert ballast
 
 
+def test_a_pdf_that_unpacks_to_gigabytes_is_refused_within_512_megabytes(
+    reader: IsolatedReader, tmp_path: Path, started: list[subprocess.Popen[bytes]]
+):
+    (tmp_path / "a.pdf").write_bytes(MEMORY_BOMB)
+    most, done = [0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.002):
+            for child in tuple(started):
+                with suppress(OSError, IndexError):
+                    pages = int(Path(f"/proc/{child.pid}/statm").read_text().split()[1])
+                    most.append(pages * os.sysconf("SC_PAGESIZE"))
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        with pytest.raises(LoadError, match="takes more than 480 MiB of memory"):
+            read(reader, tmp_path / "a.pdf")
+    finally:
+        done.set()
+        watching.join()
+    assert max(most) < 512 * MIB
+
+
 def test_time_is_limited(reader: IsolatedReader, tmp_path: Path, started: list[subprocess.Popen[bytes]]):
     (tmp_path / "a.pdf").write_bytes(CPU_BOMB)
     (tmp_path / "b.pdf").write_bytes(samples.pdf())
@@ -106,7 +131,7 @@ def test_a_parser_that_crashes_is_reported(
     [child] = started
     os.kill(child.pid, signal.SIGSTOP)  # the question is sent, and no answer comes
     threading.Timer(0.2, child.kill).start()  # as the system does where memory is short
-    with pytest.raises(LoadError, match=r"a.pdf breaks its parser, or takes more than 1,024 MiB of memory"):
+    with pytest.raises(LoadError, match=r"a.pdf breaks its parser, or takes more than 480 MiB of memory"):
         read(reader, tmp_path / "a.pdf")
 
 

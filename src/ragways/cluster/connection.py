@@ -34,9 +34,10 @@ def connected(address: str = "") -> Any:  # noqa: ANN401 - the module of a packa
             log_to_driver=False,
             **({} if address else {"include_dashboard": False}),
         )
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise UsageError(f"no Ray cluster could be joined at {address or 'this machine'} ({said})", _CURE) from error
+    except (Exception, SystemExit) as error:  # Ray raises what its parts do, and ends the process where one is missing
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        what = f"no Ray cluster could be joined at {address}" if address else "Ray does not start on this machine"
+        raise UsageError(f"{what} ({said})", _CURE) from error
     return ray
 
 

@@ -15,9 +15,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -28,6 +28,8 @@ from ragways.corpus.load import load, loader_of
 from ragways.corpus.source import MIB, Fields, LoadOptions, Skipped, SourceFile
 
 _LONGEST_LINE = 1 << 30
+_PDF_MEMORY = 480 * MIB
+"""What reading a PDF may take, 512 MB with what is taken before it is noticed: its streams may unpack to gigabytes."""
 _TOO_MUCH_MEMORY = 77
 """How a child ends that has taken more memory than it may."""
 
@@ -44,6 +46,8 @@ class IsolatedReader:
         if loader is None or not loader.isolated or not sys.executable:
             yield from load(file, options)
             return
+        if loader.name == "pdf":
+            options = replace(options, max_memory=min(options.max_memory, _PDF_MEMORY))
         child = self._start()
         timer = threading.Timer(options.max_wall, child.kill)
         began = time.monotonic()
@@ -121,14 +125,14 @@ def _plain_options(options: LoadOptions) -> dict[str, Any]:
 
 def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Read one file after the other until the pipe is closed."""
-    watched = False
+    most = [0]
     while line := requests.readline(_LONGEST_LINE):
         wanted = json.loads(line)
         limits = wanted["options"]
         limits["fields"] = Fields(**{name: tuple(names) for name, names in limits["fields"].items()})
+        watched, most[0] = bool(most[0]), limits["max_memory"]
         if _limit(limits["max_memory"], limits["max_cpu"]) and not watched:
-            threading.Thread(target=_watch, args=(limits["max_memory"],), daemon=True).start()
-            watched = True
+            threading.Thread(target=_watch, args=(most,), daemon=True).start()
 
         def notice(left_out: Skipped) -> None:
             answers.write(_line({"skipped": [left_out.key, left_out.reason]}))
@@ -159,10 +163,12 @@ def _limit(memory: int, cpu: int) -> bool:
     return True
 
 
-def _watch(memory: int) -> None:
-    """End the process when it has taken too much: an allocator that is refused memory may crash without a word."""
-    while _resident() < memory:
-        time.sleep(0.02)
+def _watch(most: Sequence[int]) -> None:
+    """End the process when it has taken more than `most` holds: an allocator that is refused memory may crash without a
+    word.
+    """
+    while _resident() < most[0]:
+        time.sleep(0.01)
     _too_much_memory()
 
 
