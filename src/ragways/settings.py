@@ -125,7 +125,7 @@ class AnswerSettings(Section):
     """How an answer is made from evidence."""
 
     threshold: float = Field(
-        0.15, ge=0, le=1, description="the least chance of being right with which it answers; 0 answers whatever it can"
+        0.1, ge=0, le=1, description="the least chance of being right with which it answers; 0 answers whatever it can"
     )
     reader: Literal["read", "extract"] = Field(
         "read", description="without a model: read finds the answer itself, extract takes the best sentences"

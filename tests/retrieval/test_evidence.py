@@ -60,7 +60,6 @@ def test_nothing_is_read_where_nothing_may_be_spent(index: Index):
     reader = Likes("x")
     use = replace(resources(index), reader=reader, answer_by="extract")
     assert ids(asked(use, FUSED, HOPS, k=50, spend=0)[0]) == pieces(index)
-    assert ids(asked(use, FUSED, HOPS, k=50, fusion="rank")[0]) == pieces(index, fusion="rank")
     assert reader.shown == []
 
 

@@ -30,7 +30,6 @@ from ragways.retrieval.fused import (
     Bridge,
     Candidates,
     Cover,
-    Fusion,
     Weights,
     chance,
     mixed,
@@ -217,13 +216,12 @@ def test_a_bridge_brings_in_what_no_list_has(index: Index):
     assert (why.by, why.note) == ("bridge", "Ness Light names Ada Holm")
 
 
-@pytest.mark.parametrize("fusion", ["learned", "rank"])
-def test_the_order_of_lists_does_not_matter_and_nothing_is_lost(index: Index, fusion: Fusion):
+def test_the_order_of_lists_does_not_matter_and_nothing_is_lost(index: Index):
     parts, weights = lists(index, TWO), (1.0, 0.3, 2.5)
     results = []
     for order in itertools.permutations(range(3)):
         hits = rank_fusion([parts[n] for n in order], 5, [weights[n] for n in order])
-        found = asyncio.run(weighed(resources(index), fusion=fusion)(hits))
+        found = asyncio.run(weighed(resources(index))(hits))
         assert {hit.piece.id for hit in hits.items} <= {hit.piece.id for hit in found.items}
         results.append(found)
     assert all(found == results[0] for found in results)
@@ -250,15 +248,6 @@ def test_learned_scores_are_chances_and_the_trace_says_why(index: Index):
     assert best[first.piece.id]["chance"] == pytest.approx(first.score, abs=1e-3)
     assert details["linked"] == 1.0
     assert details["weights"] == {name: round(weight, 2) for name, weight in mixed(1.0).features.items()}
-
-
-def test_by_rank_is_the_rank_fusion_of_hits_and_bridges(index: Index):
-    hits = rank_fusion(lists(index, HOPS), 5)
-    found = asyncio.run(weighed(resources(index), fusion="rank", k=5, bridge=0.5)(hits))
-    before = {hit.piece.id: 1 / (5 + rank) for rank, hit in enumerate(hits.items, start=1)}
-    for hit in found.items:
-        bridged = [0.5 / (5 + why.rank) for why in hit.found if why.by == "bridge"]
-        assert hit.score == pytest.approx(before.get(hit.piece.id, 0.0) + sum(bridged))
 
 
 def test_nothing_found_stays_nothing(index: Index):

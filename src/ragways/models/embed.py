@@ -83,17 +83,6 @@ def unit(rows: Vectors) -> Vectors:
     return scaled
 
 
-def maxsim(query: Vectors, document: Vectors) -> float:
-    """Late interaction: the best cosine of each query token among the document's tokens, as a mean.
-
-    ColBERT sums. For one question the mean gives the same order, and it stays within −1 to 1 however long the
-    question is, so that one threshold fits all questions. Nothing against anything is 0.
-    """
-    if not len(query) or not len(document):
-        return 0.0
-    return float((query @ document.T).max(axis=1).mean())
-
-
 def checked_vectors(name: str, rows: object, count: int, dimension: int, cure: str = _CURE) -> Vectors:
     """What an embedder gave for `count` texts as rows of length 1; an error in words where it is something else."""
     try:

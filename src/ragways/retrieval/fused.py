@@ -5,8 +5,7 @@ resemble, and a small trained model puts all in order (what it looks at stands b
 at the first of them together (`reader.py`), and they are put in order once more. docs/figures.md tells how all this
 was chosen, and how it does on data it was not chosen on.
 
-The weighted sum of a passage's features, through the logistic function, is the chance that it is evidence. Where no
-weights are wanted, the bridges make one more list, and lists are joined by rank.
+The weighted sum of a passage's features, through the logistic function, is the chance that it is evidence.
 
 There are two sets of weights, for passages that are articles by themselves and name each other, and for all others.
 They are mixed by what a question's candidates are.
@@ -37,14 +36,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from annotated_types import Ge
 
 from ragways.core.language import folded_words, unspaced_words
-from ragways.core.step import Step, fuse, rank_fusion
+from ragways.core.step import Step, fuse
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, Query, ranked
 from ragways.layers.graph.names import STOP, split_title
@@ -57,7 +56,7 @@ from ragways.retrieval.pagerank import linked
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.reader import affordable, evidence_logits
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.retrieve import dense, pack, reorder, top, words
+from ragways.retrieval.retrieve import dense, pack, top, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -397,7 +396,6 @@ def mixed(linked: float, one: Weights = LINKED, other: Weights = PLAIN) -> Weigh
     return Weights(features, linked * one.bias + (1 - linked) * other.bias)
 
 
-Fusion = Literal["learned", "rank"]
 SHOWN = 10
 """Passages whose features the trace keeps."""
 ENOUGH = 3.0
@@ -416,13 +414,9 @@ class WeighedHits(Hits):
     read: float | None = None
 
 
-def weighed(
-    use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: float = 0.25, spend: float = 0
-) -> Step[Hits, Hits]:
-    """Follow bridges from the best hits, and order all by their chance of being evidence.
-
-    With `fusion="rank"` the bridges are a list of weight `bridge` that is joined to the hits by rank instead. `spend`
-    is how many CPU milliseconds the reader may take to look at the first of them.
+def weighed(use: Resources, *, spend: float = 0) -> Step[Hits, Hits]:
+    """Follow bridges from the best hits, and order all by their chance of being evidence. `spend` is how many CPU
+    milliseconds the reader may take to look at the first of them.
     """
 
     async def run(hits: Hits) -> Hits:
@@ -434,9 +428,7 @@ def weighed(
         linked = candidates.linked
         weights = mixed(linked)
         chances = chance(features, weights)
-        read = None
-        if fusion == "learned":
-            read = await _read(use, candidates, features, chances, affordable(spend))
+        read = await _read(use, candidates, features, chances, affordable(spend))
         if read is not None:
             weights = mixed(linked, LINKED_READ, PLAIN_READ)
             chances = chance(features, weights)
@@ -448,12 +440,9 @@ def weighed(
             Hit(piece, score, (*before.get(id, ()), *found.get(id, ())))
             for (id, piece), score in zip(candidates.pieces.items(), chances.tolist(), strict=True)
         ]
-        if fusion == "learned":
-            return WeighedHits(hits.query, ranked(hits.query, scored).items, linked=linked, read=read)
-        bridged = [replace(hit, score=-hit.found[-1].rank) for hit in scored if hit.piece.id in found]
-        return rank_fusion([hits, ranked(hits.query, bridged)], k, [1.0, bridge])
+        return WeighedHits(hits.query, ranked(hits.query, scored).items, linked=linked, read=read)
 
-    return Step("weigh", run, fusion=fusion, spend=spend)
+    return Step("weigh", run, spend=spend)
 
 
 async def _read(
@@ -527,9 +516,7 @@ def candidates(
     meaning: float = 1.0,
     word: float = 0.3,
     graph: float = 2.5,
-    bridge: float = 0.25,
     rank: int = 5,
-    fusion: Fusion = "learned",
     spend: float = 150,
 ) -> Step[Query, Hits]:
     """All that `fused` looks at, in its order, before any is left out. The settings are those of `fused`."""
@@ -540,7 +527,7 @@ def candidates(
         k=rank,
         weights=(meaning, word, graph),
     )
-    return together >> weighed(use, fusion=fusion, k=rank, bridge=bridge, spend=spend)
+    return together >> weighed(use, spend=spend)
 
 
 def build_fused(
@@ -551,35 +538,14 @@ def build_fused(
     meaning: Annotated[float, Ge(0)] = 1.0,
     word: Annotated[float, Ge(0)] = 0.3,
     graph: Annotated[float, Ge(0)] = 2.5,
-    bridge: Annotated[float, Ge(0)] = 0.25,
     rank: Count = 5,
-    fusion: Fusion = "learned",
-    late: Annotated[float, Ge(0)] = 0.0,
-    among: Count = 30,
     spend: Annotated[int, Ge(0)] = 150,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    """`fusion`: `learned`, or `rank`, which uses no trained weights. `late`: what MaxSim among the best counts.
-    `spend`: CPU milliseconds in which the reader may look at the first candidates; 0 leaves it out.
-    """
-    found = candidates(
-        use,
-        depth=depth,
-        meaning=meaning,
-        word=word,
-        graph=graph,
-        bridge=bridge,
-        rank=rank,
-        fusion=fusion,
-        spend=spend,
-    )
-    return (
-        found
-        >> reorder(use, among=among, weight=late, k=rank)
-        >> top(k)
-        >> pack(use, tokens, order=False)
-        >> answer(use, reach=IN_ORDER if affordable(spend) and fusion == "learned" else USUAL)
-    )
+    """`spend`: CPU milliseconds in which the reader may look at the first candidates; 0 leaves it out."""
+    found = candidates(use, depth=depth, meaning=meaning, word=word, graph=graph, rank=rank, spend=spend)
+    reach = IN_ORDER if affordable(spend) else USUAL
+    return found >> top(k) >> pack(use, tokens, order=False) >> answer(use, reach=reach)
 
 
 FUSED = Paradigm(

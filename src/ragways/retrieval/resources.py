@@ -72,7 +72,7 @@ class Resources:
     index: Index
     embedder: Embedder
     model: ModelClient
-    threshold: float = 0.15
+    threshold: float = 0.1
     sentences: int = 3
     prompts: Prompts = "shared"
     """Whether all paradigms answer by one prompt, some by their own, or all as briefly as can be."""

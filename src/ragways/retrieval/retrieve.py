@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ragways.core.step import Step, rank_fusion
+from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
 from ragways.layers.layer import Scored
@@ -60,34 +58,6 @@ def top(k: int) -> Step[Hits, Hits]:
         return Hits(hits.query, hits.items[:k])
 
     return Step("top", run, k=k)
-
-
-def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, Hits]:
-    """Reorder the best `among` hits by late interaction as well.
-
-    Each token of the question is matched to its nearest token of a passage (MaxSim over the embedder's token vectors).
-    The order that gives is joined to the one there was by rank, rather than put in its place: a passage two hops away
-    is not like the question, and found all the same.
-    """
-
-    async def run(hits: Hits) -> Hits:
-        from ragways.models.embed import maxsim
-
-        best = hits.items[:among]
-        if not best or weight <= 0:
-            return hits
-        question, *passages = await use.embedder.tokens([hits.query.text, *(hit.piece.text for hit in best)])
-        scored = [
-            Hit(hit.piece, score, (Found("maxsim", 0, score),))
-            for hit, score in zip(best, (maxsim(question, passage) for passage in passages), strict=True)
-        ]
-        order = ranked(hits.query, scored)
-        named = [
-            replace(hit, found=(replace(hit.found[0], rank=rank),)) for rank, hit in enumerate(order.items, start=1)
-        ]
-        return rank_fusion([hits, Hits(hits.query, tuple(named))], k, [1.0, weight])
-
-    return Step("reorder", run, among=among, weight=weight)
 
 
 def pack(use: Resources, tokens: int, *, order: bool = True) -> Step[Hits, Evidence]:

@@ -169,9 +169,9 @@ async def extract(
 
 def needed_support(threshold: float) -> float:
     """The support an answer needs: none at 0, nearly all there can be at 1. Support is no chance of being right but one
-    of being spoken of, which is higher: the usual threshold of 0.15 asks for nearly half of what there can be.
+    of being spoken of, which is higher: the usual threshold of 0.1 asks for nearly half of what there can be.
     """
-    return float(0.98 * threshold**0.365)
+    return float(0.98 * threshold**0.301)
 
 
 def _candidates(passages: Sequence[AnswerPassage], terms: Terms) -> list[Candidate]:
