@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from ragways.models.encoder import END, START, Encoder, tokenizer
+from ragways.models.encoder import END, START, Encoder, Vectors, tokenizer
 from ragways.models.reader import LONGEST_SPAN, Passage, Reader, best_spans, lay_out, shares
 
 PASSAGES = (Passage("Warsaw", "It lies on the Vistula."), Passage("", "Oslo lies on a fjord."))
@@ -39,7 +40,12 @@ def test_short_passages_stay_whole_and_long_ones_share_the_rest():
 def test_the_same_passages_are_read_once_for_one_question(monkeypatch: pytest.MonkeyPatch):
     runs: list[int] = []
     run = Encoder.run
-    monkeypatch.setattr(Encoder, "run", lambda self, ids: (runs.append(len(ids)), run(self, ids))[1])
+
+    def counted(self: Encoder, ids: Sequence[int]) -> Vectors:
+        runs.append(len(ids))
+        return run(self, ids)
+
+    monkeypatch.setattr(Encoder, "run", counted)
 
     async def twice() -> None:
         reader = Reader()
