@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from ragways.models.encoder import END, START, Encoder, Vectors, tokenizer
+from ragways.models.embed import Vectors
+from ragways.models.encoder import END, START, Encoder, tokenizer
 from ragways.models.reader import LONGEST_SPAN, Passage, Reader, best_spans, lay_out, shares
 
 PASSAGES = (Passage("Warsaw", "It lies on the Vistula."), Passage("", "Oslo lies on a fjord."))
