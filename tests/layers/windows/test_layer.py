@@ -268,7 +268,7 @@ def test_usable_themes_of_a_wrong_reply_are_stored_and_not_requested_again(tmp_p
     themes = layer.themes(layer.documents[0])
     assert (themes.themes[:2], themes.way, len(themes.themes)) == (("Tides", "Salt"), "model", 5)
     assert runs.use.failed == 0
-    assert runs.cache.failures("themes") == []
+    assert runs.cache._db.execute("SELECT * FROM failures").fetchall() == []
     runs.close()
 
 
