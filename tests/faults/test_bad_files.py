@@ -94,9 +94,10 @@ def test_a_pdf_that_unpacks_to_gigabytes_is_refused_within_512_megabytes(
 
     def watch() -> None:
         while not done.wait(0.002):
-            with suppress(OSError, IndexError):
-                pages = int(Path(f"/proc/{started[-1].pid}/statm").read_text().split()[1])
-                most.append(pages * os.sysconf("SC_PAGESIZE"))
+            for child in tuple(started):
+                with suppress(OSError, IndexError):
+                    pages = int(Path(f"/proc/{child.pid}/statm").read_text().split()[1])
+                    most.append(pages * os.sysconf("SC_PAGESIZE"))
 
     watching = threading.Thread(target=watch)
     watching.start()

@@ -110,7 +110,8 @@ def test_every_weight_points_the_way_its_feature_does():
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An installation whose manifest can be changed; the tokenizer is known already."""
-    encoder.tokenizer()
+    known = encoder.tokenizer()
+    monkeypatch.setattr("ragways.models.reader.tokenizer", lambda: known)
     monkeypatch.setattr(encoder, "WEIGHTS", tmp_path)
     return tmp_path
 
