@@ -244,7 +244,7 @@ def _show_duels(result: Reproduction) -> None:
     if found is None:
         return
     short = [replace(pair, a=result.names[pair.a], b=result.names[pair.b]) for pair in found.pairs]
-    mark = "" if found.selftest.passed else " (the judge FAILED its test: figures alone, and no winner)"
+    mark = "" if found.test.passed else " (the judge FAILED its test: figures alone, and no winner)"
     _show_stacked(replace(_duels(result), title=f"{PAIRS}{mark}"))
     if any(pair.n for pair in short):
         _show_stacked(pair_table(short))

@@ -41,7 +41,6 @@ def only(entries: DuelEntries, pairs: Iterable[tuple[str, str]]) -> DuelEntries:
         entries,
         pairs={one: entries.pairs[one] for one in names},
         left_out={one: entries.left_out[one] for one in names},
-        one_sided={one: entries.one_sided[one] for one in names},
     )
 
 
