@@ -485,7 +485,9 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
     assert "the judge FAILED its test: figures alone, and no winner" in shown
     aspects = next(pair for pair in result["duel_result"]["pairs"] if pair["n"])["aspects"]
     assert [aspect["name"] for aspect in aspects] == ["comprehensiveness", "relevance", "empowerment", "directness"]
-    assert all(aspect["a"] + aspect["ties"] + aspect["b"] == 4 for aspect in aspects), "two trials of two questions"
+    assert all(aspect["won"] + aspect["tied"] + aspect["lost"] == 4 for aspect in aspects), (
+        "two trials of two questions"
+    )
     assert "won/tied/lost" in shown
     old = [duel["forced"] for duel in result["duels"]]
     assert {(one["wins_a"], one["wins_b"], one["unread"]) for one in old} == {(2, 0, 0)}, "the server says the first"
