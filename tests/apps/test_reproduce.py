@@ -478,14 +478,16 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
     )
     assert {duel["published"] for duel in result["duels"]} == {None, 0.21, 0.11, 0.0}
     assert result["duel_result"]["rules"]["trials"] == 2
-    assert not result["duel_result"]["selftest"]["passed"]
+    assert not result["duel_result"]["test"]["passed"]
     itself = next(duel for duel in result["duels"] if duel["published"] == 0.0)
     assert {result["names"][itself[side]] for side in ("a", "b")} == {"LightRAG", "LightRAG (2)"}
     assert itself["rate"] == 0.0, "a figure although the judge failed its test"
     assert "the judge FAILED its test: figures alone, and no winner" in shown
     aspects = next(pair for pair in result["duel_result"]["pairs"] if pair["n"])["aspects"]
     assert [aspect["name"] for aspect in aspects] == ["comprehensiveness", "relevance", "empowerment", "directness"]
-    assert all(aspect["a"] + aspect["ties"] + aspect["b"] == 4 for aspect in aspects), "two trials of two questions"
+    assert all(aspect["won"] + aspect["tied"] + aspect["lost"] == 4 for aspect in aspects), (
+        "two trials of two questions"
+    )
     assert "won/tied/lost" in shown
     old = [duel["forced"] for duel in result["duels"]]
     assert {(one["wins_a"], one["wins_b"], one["unread"]) for one in old} == {(2, 0, 0)}, "the server says the first"
