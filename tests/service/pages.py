@@ -34,9 +34,12 @@ class ShownPage:
     def press(self, name: str, kind: str = "button, a") -> None:
         """Click what is called so."""
         self.wait(f"({_NAMED})({json.dumps(kind)}, {json.dumps(name)})")
-        self.ask(f"({_NAMED})({json.dumps(kind)}, {json.dumps(name)}).dataset.pressed = 'now'")
+        # The earlier mark is removed here, and not after its click, which may have opened another page.
+        self.ask(
+            "document.querySelectorAll('[data-pressed]').forEach((one) => delete one.dataset.pressed);"
+            f"({_NAMED})({json.dumps(kind)}, {json.dumps(name)}).dataset.pressed = 'now'"
+        )
         self.browser.click("[data-pressed=now]")
-        self.ask("document.querySelectorAll('[data-pressed]').forEach((one) => delete one.dataset.pressed)")
 
     def write(self, label: str, text: str) -> None:
         """Type into the field with this label, in place of what stands there."""
