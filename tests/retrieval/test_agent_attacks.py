@@ -126,7 +126,7 @@ def test_an_obeying_model_gets_nothing(use: Resources, number: int):
     model.close()
     agent = next(s for s in trace.walk() if s.name == "agent")
     assert agent.details["calls"] == {"article_text": 1, "unknown": len(wanted)}
-    assert [s.name for s in trace.walk() if s.name.startswith("tool ") and not s.details.get("said")] == [
+    assert [s.name for s in trace.walk() if s.name.startswith("tool ") and not s.details.get("error")] == [
         "tool article_text"
     ]
     assert harmless(said), said.text

@@ -77,7 +77,7 @@ def test_a_rare_word_weighs_more():
 @given(TEXT, st.lists(TEXT, max_size=5))
 def test_cover_is_whole_for_itself_and_never_falls_with_more_text(question: str, texts: list[str]):
     cover = Cover(question, texts)
-    assert cover.held.shape == (len(texts), len(cover.weights))
+    assert cover.present.shape == (len(texts), len(cover.weights))
     assert all(cover.of(question))
     for one, other in itertools.combinations(texts, 2):
         both = cover.of(f"{one} {other}")
@@ -88,7 +88,7 @@ def test_cover_is_whole_for_itself_and_never_falls_with_more_text(question: str,
 def test_odd_questions_are_covered(question: str):
     cover = Cover(question, ["a text"])
     assert len(cover.weights) <= 64
-    assert cover.held.shape == (1, len(cover.weights))
+    assert cover.present.shape == (1, len(cover.weights))
 
 
 def test_weights_belong_to_features_and_none_speaks_against_a_passage():

@@ -77,20 +77,20 @@ def test_the_first_search_is_for_the_question_itself_where_no_sub_question_comes
     script = [KNOWN, lacks(""), SAID, ENOUGH]
     answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
     assert answer.text == "In Port Averne. [1]"
-    assert step(trace, "answer in rounds").details["asked"] == [HOPS]
+    assert step(trace, "answer in rounds").details["questions"] == [HOPS]
 
 
 def test_the_question_itself_counts_as_asked_in_later_rounds(index: Index):
     script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks(HOPS)]
     _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
-    assert end(trace) == "the sub-question was asked before"
-    assert step(trace, "answer in rounds").details["asked"] == ["Where is Gull Rock?"]
+    assert end(trace) == "the sub-question came before"
+    assert step(trace, "answer in rounds").details["questions"] == ["Where is Gull Rock?"]
 
 
 def test_it_ends_when_a_sub_question_comes_back(index: Index):
     script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks("where is  GULL rock")]
     _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
-    assert end(trace) == "the sub-question was asked before"
+    assert end(trace) == "the sub-question came before"
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_an_answer_that_refuses_never_suffices_whatever_the_model_says(index: In
     script = [memory, ENOUGH, SAID, ENOUGH]
     answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
     assert answer.text == "In Port Averne. [1]"
-    assert step(trace, "answer in rounds").details["asked"] == [HOPS]
+    assert step(trace, "answer in rounds").details["questions"] == [HOPS]
 
 
 def test_a_round_that_finds_nothing_leaves_the_answer_as_it_is(index: Index):
     script = [KNOWN, lacks("qqq"), lacks("qqq")]
     answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.99)
     assert answer.text == "In Skelwick."
-    assert end(trace) == "the sub-question was asked before"
+    assert end(trace) == "the sub-question came before"
 
 
 def test_the_graph_is_the_base_unless_another_is_asked_for(index: Index):
@@ -122,8 +122,8 @@ def test_the_graph_is_the_base_unless_another_is_asked_for(index: Index):
 def test_without_a_model_it_searches_for_what_is_not_covered(index: Index, base: str):
     answer, trace = asked(resources(index), PARADIGM, HOPS, base=base, k=2, minimum=0.2)
     looped = step(trace, "answer in rounds").details
-    assert looped["asked"][0] == HOPS  # type: ignore[index]
-    assert len(looped["asked"]) > 1  # type: ignore[arg-type]
+    assert looped["questions"][0] == HOPS  # type: ignore[index]
+    assert len(looped["questions"]) > 1  # type: ignore[arg-type]
     assert {each.way for each in trace.walk()} <= {"", "rule", "exact", "push"}
     assert answer.citations
     assert asked(resources(index), PARADIGM, HOPS, base=base, k=2, minimum=0.2)[0] == answer
@@ -138,7 +138,7 @@ def test_without_a_model_an_answer_that_covers_the_question_suffices(index: Inde
 def test_without_a_model_and_without_evidence_it_abstains(index: Index):
     answer, trace = asked(resources(index), PARADIGM, "qqq?", base="naive", minimum=0.99)
     assert answer.text == ABSTENTION
-    assert end(trace) == "the sub-question was asked before"
+    assert end(trace) == "the sub-question came before"
 
 
 READS = FindsWords({"in Port Averne": 8.0, "Skelwick": 1.0})
@@ -150,10 +150,10 @@ def test_without_a_model_the_readers_chance_ends_it_or_makes_it_look_on(index: I
     assert chance is not None
     _, enough = asked(use, PARADIGM, HOPS, base="naive", k=2, minimum=0.0, enough=chance)
     assert end(enough) == f"the answer is likely enough (chance {chance:.2f})"
-    assert step(enough, "answer in rounds").details["asked"] == [HOPS]
+    assert step(enough, "answer in rounds").details["questions"] == [HOPS]
     assert [each.details["chance"] for each in enough.walk() if "subquestion" in each.details] == [chance]
     _, more = asked(use, PARADIGM, HOPS, base="naive", k=2, minimum=0.0, enough=1.0)
-    assert len(step(more, "answer in rounds").details["asked"]) > 1  # type: ignore[arg-type]
+    assert len(step(more, "answer in rounds").details["questions"]) > 1  # type: ignore[arg-type]
 
 
 def test_the_reader_is_shown_the_best_of_every_round(index: Index):

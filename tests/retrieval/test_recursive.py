@@ -84,7 +84,7 @@ def test_no_more_than_three_are_taken(index: Index):
 def test_without_a_model_names_beside_the_questions_words_lead_on(index: Index):
     answer, trace = asked(resources(index), PARADIGM, HOPS, k=2)
     first = step(trace, "round")
-    assert "Ada Holm town born" in " | ".join(first.details["asked"])  # type: ignore[arg-type]
+    assert "Ada Holm town born" in " | ".join(first.details["sub-questions"])  # type: ignore[arg-type]
     assert {each.way for each in trace.walk()} <= {"", "rule"}
     assert any(hit.piece.title == "Ada Holm" for hit in answer.evidence.items)
     falls(answer)

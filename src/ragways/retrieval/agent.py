@@ -81,7 +81,7 @@ class Notes:
             outcome = await self._outcomes[key]
             here.details["quoted"] = len(outcome.pieces)
             if outcome.failed:
-                here.details["said"] = outcome.text[:_SHOWN]
+                here.details["error"] = outcome.text[:_SHOWN]
             return outcome
 
     def _keep(self, piece: Piece, by: str) -> None:
@@ -104,7 +104,7 @@ class Notes:
     def hits(self, query: Query, references: Iterable[str] = ()) -> Hits:
         """The pieces: those of the articles that the answer names, then the others, each in the order it was seen."""
         named = set(references)
-        order = sorted(self._pieces.values(), key=lambda kept: kept[0].document not in named)
+        order = sorted(self._pieces.values(), key=lambda pair: pair[0].document not in named)
         return ranked(
             query, (Hit(piece, 1 / n, (Found(by, n, 1 / n),)) for n, (piece, by) in enumerate(order, start=1))
         )
@@ -313,10 +313,10 @@ class _Work:
 def for_tools(prompt: str, names: Collection[str]) -> str:
     """A prompt without the advice, an item of its list, that speaks of a tool the agent does not have."""
 
-    def kept(item: re.Match[str]) -> str:
+    def available(item: re.Match[str]) -> str:
         return item[0] if {name for name in _QUOTED.findall(item[0]) if name in TOOLS} <= set(names) else ""
 
-    return _ADVICE.sub(kept, prompt)
+    return _ADVICE.sub(available, prompt)
 
 
 def _read(text: str) -> AgentAnswer | None:

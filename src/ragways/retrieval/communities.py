@@ -124,12 +124,12 @@ async def _by_nearness(use: Resources, query: Query, there: Sequence[Community])
 
 def _fitting(communities: Sequence[Community], tokens: int) -> list[Community]:
     """The first that fit; one too large for what room is left is passed over."""
-    kept = []
+    chosen = []
     for community in communities:
         if community.tokens <= tokens:
             tokens -= community.tokens
-            kept.append(community)
-    return kept
+            chosen.append(community)
+    return chosen
 
 
 def _batches(chosen: Sequence[Chosen], tokens: int, seed: int) -> list[list[Chosen]]:

@@ -2,7 +2,7 @@
 
 Three lists are joined by weighted rank; from the best of that, bridges are followed to passages the question does not
 resemble, and a small trained model puts all in order (what it looks at stands below). Then the reader looks
-at the first of them together (`reader.py`), and they are put in order once more. docs/figures.md tells how all this
+at the first of them together (`reader.py`), and they are put in order once more. docs/figures.md has how all this
 was chosen, and how it does on data it was not chosen on.
 
 The weighted sum of a passage's features, through the logistic function, is the chance that it is evidence.
@@ -19,10 +19,10 @@ joined    the same with one that a bridge joins it to
 title     which part of its title stands in the question
 agreed    its places in the lists by words and by meaning, on average
 text      how much of the question's words its own text holds, the title aside
-read      what the reader says of it (`reader.py`)
+read      the reader's logit of it (`reader.py`)
 
-All passages of a long article share its title, and the graph tells few of them apart; news name no other news.
-`Candidates.linked` says how near the passages are to being whole articles that name each other, so that the weights can
+All passages of a long article share its title, and the graph distinguishes few of them; news name no other news.
+`Candidates.linked` is how near the passages are to being whole articles that name each other, so that the weights can
 go by it.
 
 Bridges: from passage to passage, through an entity that the first one names beside words of the question.
@@ -75,7 +75,7 @@ class Cover:
     """The words of a question, and how much each weighs.
 
     A word weighs the more, the fewer of the `among` texts hold it: these are the candidates, so a word
-    that all of them have does not distinguish them. `held` has a row for each text and a column for each word.
+    that all of them have does not distinguish them. `present` has a row for each text and a column for each word.
     """
 
     def __init__(self, question: str, among: Sequence[str]) -> None:
@@ -87,9 +87,9 @@ class Cover:
         )
         beginnings = [stem if len(stem) >= _SHORT else f" {stem}" for stem in stems]
         self._stems = [*beginnings, *dict.fromkeys(pairs)][:_MOST]
-        self.held: NDArray[np.bool_] = np.array([self.of(text) for text in among], dtype=bool)
-        self.held = self.held.reshape(len(among), len(self._stems))
-        weights = np.log(1 + (len(among) + 1) / (self.held.sum(axis=0) + 1))
+        self.present: NDArray[np.bool_] = np.array([self.of(text) for text in among], dtype=bool)
+        self.present = self.present.reshape(len(among), len(self._stems))
+        weights = np.log(1 + (len(among) + 1) / (self.present.sum(axis=0) + 1))
         self.weights: NDArray[np.float64] = weights / max(float(weights.sum()), 1e-9)
 
     def of(self, text: str) -> list[bool]:
@@ -134,9 +134,9 @@ def bridges(graph: Graph, cover: Cover, sources: Sequence[Piece]) -> list[Bridge
 def _from(
     cover: Cover, piece: Piece, near: Mapping[str, Sequence[Leading]], known: Mapping[str, GraphEntity]
 ) -> Iterator[Bridge]:
-    # The passage's own name stands everywhere in it and tells nothing.
+    # The passage's own name stands everywhere in it and distinguishes nothing.
     titled, weights = cover.of(piece.title), cover.weights.tolist()
-    wanted = [0.0 if held else weight for held, weight in zip(titled, weights, strict=True)]
+    wanted = [0.0 if named else weight for named, weight in zip(titled, weights, strict=True)]
     links = []
     for id in near:
         entity = known[id]
@@ -144,8 +144,8 @@ def _from(
         if span is not None:
             start, end = span
             around = f"{piece.text[max(0, start - BEFORE) : start]} {piece.text[end : end + AFTER]}"
-            held = zip(wanted, cover.of(around), cover.of(entity.name), strict=True)
-            share = sum(weight for weight, here, named in held if here and not named)
+            present = zip(wanted, cover.of(around), cover.of(entity.name), strict=True)
+            share = sum(weight for weight, here, named in present if here and not named)
             links.append((-share, start, id, entity.name))
     place = 0
     for _, _, id, name in sorted(links):
@@ -184,7 +184,7 @@ class Candidates:
         self._use = use
         self._hits = hits
         self._vector = vector
-        self._asked = " ".join(["", *folded_words(hits.query.text)])
+        self._words = " ".join(["", *folded_words(hits.query.text)])
         self.pieces = {hit.piece.id: hit.piece for hit in hits.items}
         self._cover = Cover(hits.query.text, [_whole(piece) for piece in self.pieces.values()])
         best = hits.items[0].score if hits.items else 1.0
@@ -193,7 +193,7 @@ class Candidates:
         self.bridges: dict[str, list[Bridge]] = {}
         for bridge in bridges(use.index.graph, self._cover, list(self._sources.values())):
             self.bridges.setdefault(bridge.target, []).append(bridge)
-        self._held = self._reach()
+        self._present = self._reach()
 
     def _choose_sources(self) -> dict[str, Piece]:
         pieces = list(self.pieces.values())
@@ -206,7 +206,7 @@ class Candidates:
     def _title(self, title: str) -> float:
         """Which part of a title's words stands in the question."""
         words = beginnings(title)
-        return sum(word in self._asked for word in words) / len(words) if words else 0.0
+        return sum(word in self._words for word in words) / len(words) if words else 0.0
 
     def _reach(self) -> NDArray[np.bool_]:
         """Take in passages that no list has and the best bridges lead to."""
@@ -217,7 +217,7 @@ class Candidates:
         reached = self._use.index.pieces(chosen)
         self.pieces |= reached
         more = [self._cover.of(_whole(piece)) for piece in reached.values()]
-        return np.concatenate([self._cover.held, np.array(more, dtype=bool)]) if more else self._cover.held
+        return np.concatenate([self._cover.present, np.array(more, dtype=bool)]) if more else self._cover.present
 
     def _bridge(self, id: str) -> float:
         """How good the best bridge to a passage that is about the entity is."""
@@ -279,20 +279,20 @@ class Candidates:
 
     def _texts(self) -> NDArray[np.bool_]:
         """Which words of the question stand in a passage's own text: all it holds, where its title has none."""
-        held = self._held.copy()
+        present = self._present.copy()
         for n, piece in enumerate(self.pieces.values()):
             if any(self._cover.of(piece.title)):
-                held[n] = self._cover.of(piece.text)
-        return held
+                present[n] = self._cover.of(piece.text)
+        return present
 
     def _pairs(self, ids: list[str]) -> dict[str, NDArray[np.float64]]:
         """How much of the question a passage holds together with one of the best; with one that leads to it."""
         import numpy as np
 
         partners = ids[:PARTNERS]
-        weights, held = self._cover.weights, self._held
-        alone = held @ weights
-        pairs = np.stack([alone, *((held | held[n]) @ weights for n in range(len(partners)))], axis=1)
+        weights, present = self._cover.weights, self._present
+        alone = present @ weights
+        pairs = np.stack([alone, *((present | present[n]) @ weights for n in range(len(partners)))], axis=1)
         places, columns = {id: n for n, id in enumerate(ids)}, {id: n for n, id in enumerate(partners, start=1)}
         leads = np.zeros(pairs.shape, dtype=bool)
         leads[:, 0] = True
@@ -354,7 +354,7 @@ PLAIN = Weights(
     {"walk": 1.137, "meaning": 2.147, "pair": 0.374, "joined": 1.477, "title": 0.861, "agreed": 2.889, "text": 1.763},
     -6.009,
 )
-"""For all others: what is true of a long article does not tell its passages apart, and news name no other news."""
+"""For all others: what is true of a long article does not distinguish its passages, and news name no other news."""
 LINKED_READ = Weights(
     {
         "walk": 2.848,
@@ -382,7 +382,7 @@ PLAIN_READ = Weights(
     },
     -4.319,
 )
-"""The same where the reader has looked at the first of them. What it says of a question it was trained on is too good:
+"""The same where the reader has looked at the first of them. Its logit for a question it was trained on is too good:
 these were fitted with what readers say that were trained without the question's set (training/order.py).
 """
 
@@ -434,7 +434,7 @@ def weighed(use: Resources, *, spend: float = 0) -> Step[Hits, Hits]:
             chances = chance(features, weights)
         found = _bridged(candidates, features)
         current_span().details.update(linked=round(linked, 3), weights=_rounded(weights.features))
-        _tell(candidates, features, chances)
+        _note_best(candidates, features, chances)
         before = {hit.piece.id: hit.found for hit in hits.items}
         scored = [
             Hit(piece, score, (*before.get(id, ()), *found.get(id, ())))
@@ -492,7 +492,7 @@ def _note(bridge: Bridge, pieces: Mapping[str, Piece]) -> str:
     return f"{pieces[bridge.source].title} names {bridge.entity}"
 
 
-def _tell(candidates: Candidates, features: NDArray[np.float64], chances: NDArray[np.float64]) -> None:
+def _note_best(candidates: Candidates, features: NDArray[np.float64], chances: NDArray[np.float64]) -> None:
     best = sorted(range(len(chances)), key=lambda n: -chances[n])[:SHOWN]
     ids = list(candidates.pieces)
     current_span().details.update(

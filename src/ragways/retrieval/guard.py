@@ -53,7 +53,7 @@ def guarded(hits: Hits, settings: GuardSettings, sources: Mapping[str, str]) -> 
     groups = _Groups(hits.query.text, [hits.items[rank].piece for rank in ranks], settings)
     places = {rank: place for place, rank in enumerate(ranks)}
     taken: Counter[str] = Counter()
-    kept: list[Hit] = []
+    passed: list[Hit] = []
     held_back: dict[str, str] = {}
     for rank, hit in enumerate(hits.items):
         piece, source = hit.piece, sources.get(hit.piece.document, "")
@@ -65,10 +65,10 @@ def guarded(hits: Hits, settings: GuardSettings, sources: Mapping[str, str]) -> 
         elif rank in places and (first := groups.held_by(places[rank])):
             held_back[piece.id] = f"near-duplicate of {first}"
         else:
-            kept.append(hit)
+            passed.append(hit)
             if limit is not None:
                 taken[limit] += 1
-    return GuardedHits(Hits(hits.query, tuple(kept)), groups.duplicates(), held_back)
+    return GuardedHits(Hits(hits.query, tuple(passed)), groups.duplicates(), held_back)
 
 
 def _trusted(hits: Hits, trust: Mapping[str, float], sources: Mapping[str, str]) -> Hits:
@@ -93,9 +93,9 @@ class _Groups:
 
     def __init__(self, question: str, pieces: Sequence[Piece], settings: GuardSettings) -> None:
         self._pieces, self._settings = pieces, settings
-        asked, *self._words = _bits([set(folded_words(text)) for text in (question, *(piece.text for piece in pieces))])
-        most = settings.echo * asked.bit_count() - _ROUNDING
-        self._echoes = [asked.bit_count() >= FEWEST and (asked & words).bit_count() >= most for words in self._words]
+        query, *self._words = _bits([set(folded_words(text)) for text in (question, *(piece.text for piece in pieces))])
+        most = settings.echo * query.bit_count() - _ROUNDING
+        self._echoes = [query.bit_count() >= FEWEST and (query & words).bit_count() >= most for words in self._words]
         self._more: dict[int, int] = {}
 
     def held_by(self, place: int) -> str:
@@ -112,7 +112,7 @@ class _Groups:
 
     def _are_copies(self, place: int, first: int) -> bool:
         if self._echoes[place] and self._echoes[first]:
-            # A long article on what is asked names it in many places: only echoes of other documents are copies of it.
+            # A long article on what is in question names it often: only echoes of other documents are copies of it.
             return self._pieces[place].document != self._pieces[first].document
         return self._are_alike(place, first) and not _overlap(self._pieces[place], self._pieces[first])
 

@@ -85,7 +85,7 @@ def by_date(question: str, items: Sequence[T], triplet: Callable[[T], Triplet]) 
     return sorted(items, key=lambda item: (not triplet(item).date, triplet(item).date))
 
 
-def said(triplet: Triplet) -> str:
+def sentence_of(triplet: Triplet) -> str:
     """`subject — predicate — object (date)`."""
     date = f" ({triplet.date})" if triplet.date else ""
     return f"{triplet.subject_name} — {triplet.predicate.replace('_', ' ')} — {triplet.object_name}{date}"
@@ -95,7 +95,7 @@ def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: in
     """Triplets as pieces, by id. Their place is the first chunk that states them."""
     rows = {triplet.id: triplet for triplet in triplets}
     places = {id: chunks[0] for id, chunks in use.index.graph.relation_chunks(rows, 1).items()}
-    texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
+    texts = {id: _with(sentence_of(rows[id]), rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
 
 
@@ -133,13 +133,13 @@ def in_turn(lists: Iterable[Sequence[T]]) -> list[T]:
 
 def cut(hits: Sequence[Hit], tokens: int) -> list[Hit]:
     """As many of the first as fit; ends at the first that does not, as `pack` does."""
-    kept, used = [], 0
+    fitting, used = [], 0
     for hit in hits:
         used += hit.piece.tokens
         if used > tokens:
             break
-        kept.append(hit)
-    return kept
+        fitting.append(hit)
+    return fitting
 
 
 def interleaved(query: Query, kinds: Iterable[Sequence[Hit]]) -> Hits:
@@ -298,9 +298,9 @@ def edges(
         names = await question_names(use, query.text)
         how = {id: f"{name} by {way}" for name in reversed(names) for id, way in look_up(graph, name, entities)}
         known = graph.entities(how, described=False)
-        asked = set(terms(query.text)) - {term for row in known.values() for term in terms(row.name)}
+        wanted = set(terms(query.text)) - {term for row in known.values() for term in terms(row.name)}
         found = graph.triplets(known, limit) if known else []
-        shared = {t.id: len(asked & set(terms(f"{said(t)} {t.description}"))) for t in found}
+        shared = {t.id: len(wanted & set(terms(f"{sentence_of(t)} {t.description}"))) for t in found}
         joined = {t.id: (t.subject in known) + (t.object in known) for t in found}
         found.sort(key=lambda t: (-joined[t.id], -shared[t.id], -t.weight, t.id))
         best = {t.id: t for t in by_date(query.text, found[:k], lambda t: t)}

@@ -41,7 +41,7 @@ Mode = Literal["local", "global", "hybrid", "mix"]
 EDGES = 200
 """Relations of the entities found that are looked at."""
 NAMED, MENTIONS = 10, 50
-"""Entities whose chunks are looked at, and chunks of each: a hub is named everywhere, which says nothing."""
+"""Entities whose chunks are looked at, and chunks of each: a hub is named everywhere, which distinguishes nothing."""
 AROUND, NEARBY, WORDED = 10, 100, 100
 """Where relations have no vectors: chunks near a theme, entities in them, and relations between these to look at."""
 

@@ -72,15 +72,15 @@ def pack(use: Resources, tokens: int, *, order: bool = True) -> Step[Hits, Evide
         by_source = use.guard.trust or use.guard.most
         sources = use.index.keys(hit.piece.document for hit in hits.items) if by_source else {}
         checked = guarded(await ordered(use, hits) if order else hits, use.guard, sources)
-        kept, used = 0, 0
+        count, used = 0, 0
         for hit in checked.hits.items:
             if used + hit.piece.tokens > tokens:
                 break
-            kept, used = kept + 1, used + hit.piece.tokens
-        current_span().details.update(kept=kept, used=used)
+            count, used = count + 1, used + hit.piece.tokens
+        current_span().details.update(shown=count, used=used)
         if checked.held_back:
             current_span().details["held_back"] = dict(checked.held_back)
-        items = checked.hits.items[:kept]
+        items = checked.hits.items[:count]
         return Evidence(
             checked.hits,
             items,

@@ -43,23 +43,23 @@ def plain(text: str) -> str:
     return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
 
 
-async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked: Collection[str]) -> list[str]:
+async def subquestions(use: Resources, question: str, hits: Sequence[Hit], earlier: Collection[str]) -> list[str]:
     """Sub-questions that the hits leave open: three at most, none of them repeated."""
-    given = SubquestionsInput(question, _texts(hits), tuple(asked), _terms)
+    given = SubquestionsInput(question, _texts(hits), tuple(earlier), _terms)
     found = (await use.model.do(SUBQUESTIONS, given, rule_if_unusable=True)).value
-    known = {plain(question), *map(plain, asked)}
+    known = {plain(question), *map(plain, earlier)}
     new = {plain(text): text.strip() for text in reversed(found.questions) if plain(text) not in known | {""}}
     return list(reversed(new.values()))[:SUBQUESTION_LIMIT]
 
 
 async def judge(
-    use: Resources, question: str, answer: Answer, asked: Collection[str], enough: float = 0.5
+    use: Resources, question: str, answer: Answer, earlier: Collection[str], enough: float = 0.5
 ) -> AnswerVerdict:
     """Whether an answer suffices. One that refuses never does, whatever the verdict.
 
     Without a model the chance of an answer by the reader decides, and rules give what to look up.
     """
-    given = JudgeAnswerInput(question, answer.text, _texts(answer.evidence.items), tuple(asked), _terms)
+    given = JudgeAnswerInput(question, answer.text, _texts(answer.evidence.items), tuple(earlier), _terms)
     verdict = (await use.model.do(JUDGE_ANSWER, given, rule_if_unusable=True)).value
     if use.model.model is None and answer.chance is not None:
         return AnswerVerdict(likely_enough(answer, enough), verdict.subquestion)
@@ -100,13 +100,13 @@ def gather_in_rounds(use: Resources, *, rounds: Count = 5, k: Count = 7, enough:
     """
 
     async def run(query: Query) -> Hits:
-        asked: list[str] = []
+        earlier: list[str] = []
         lists: list[Hits] = []
         seen: dict[str, Hit] = {}
         stopped = f"{rounds} rounds"
         for number in range(1, rounds + 1):
             with span("round", number=number) as here:
-                found = await dense(use, k=k)(Query(" ".join([query.text, *asked])))
+                found = await dense(use, k=k)(Query(" ".join([query.text, *earlier])))
                 new = {hit.piece.id: hit for hit in found.items if hit.piece.id not in seen}
                 here.details["new"] = len(new)
                 if not new:
@@ -117,21 +117,21 @@ def gather_in_rounds(use: Resources, *, rounds: Count = 5, k: Count = 7, enough:
                 if number == rounds:
                     break
                 shown = (await pack(use, SHOWN)(Hits(query, tuple(seen.values())))).items
-                more = await subquestions(use, query.text, shown, asked)
-                here.details["asked"] = more
+                more = await subquestions(use, query.text, shown, earlier)
+                here.details["sub-questions"] = more
                 if not more:
                     stopped = "no sub-question"
                     break
                 if reads_alone(use, query.text):
                     joined = replace(rank_fusion(lists), query=query)
-                    said = await (pack(use, SHOWN) >> answer(use, stream=False))(joined)
-                    here.details["chance"] = said.chance
-                    if likely_enough(said, enough):
-                        stopped = _likely(said)
+                    reply = await (pack(use, SHOWN) >> answer(use, stream=False))(joined)
+                    here.details["chance"] = reply.chance
+                    if likely_enough(reply, enough):
+                        stopped = _likely(reply)
                         break
-                asked += more
+                earlier += more
         current_span().details.update(rounds=number, stopped=stopped, found=len(seen))
-        searched = replace(query, searches=tuple(asked))
+        searched = replace(query, searches=tuple(earlier))
         return replace(rank_fusion(lists), query=searched) if lists else Hits(searched)
 
     return Step("gather in rounds", run, rounds=rounds, k=k)
@@ -149,37 +149,37 @@ def answer_in_rounds(
     """Answer, judge, look up what is missing, answer again.
 
     The first search is for the sub-question or, where none comes, for the question itself. It ends when the answer
-    suffices, after so many rounds, and when, after the first, no sub-question comes or one that was asked before. Each
+    suffices, after so many rounds, and when, after the first, no sub-question comes, or an earlier one. Each
     round adds its k best behind those of the rounds before it: so a larger budget never loses what a smaller one had,
     and k is small enough that the first round leaves room for the others. The reader looks at the first few passages
     alone: where it answers, the rounds' lists are joined by rank, and rounds do not depend on the budget.
     """
 
     async def run(query: Query) -> Answer:
-        asked: dict[str, str] = {}
+        searched: dict[str, str] = {}
         gathered: list[Hit] = []
         lists: list[Hits] = []
         hits, reads = Hits(query), reads_alone(use, query.text)
         with span("round", number=0) as here:
             try:
-                said = await recall(use)(query)
+                reply = await recall(use)(query)
             except ModelError as error:
                 if not use.fallback:
                     raise
                 here.details["failed"] = error.message
-                said = Answer(Evidence(hits, (), 0), ABSTENTION, abstained=True)
+                reply = Answer(Evidence(hits, (), 0), ABSTENTION, abstained=True)
         stopped = f"{rounds} rounds"
         for number in range(1, rounds + 1):
-            verdict = await judge(use, query.text, said, asked.values(), enough)
+            verdict = await judge(use, query.text, reply, searched.values(), enough)
             wanted = verdict.subquestion.strip()
             if number == 1 and not plain(wanted):
                 wanted = query.text
-            before = asked.keys() | ({plain(query.text)} if number > 1 else set())
+            before = searched.keys() | ({plain(query.text)} if number > 1 else set())
             if verdict.suffices or not plain(wanted) or plain(wanted) in before:
-                likely = reads and verdict.suffices and said.chance is not None
-                stopped = _likely(said) if likely else _end(verdict.suffices, plain(wanted))
+                likely = reads and verdict.suffices and reply.chance is not None
+                stopped = _likely(reply) if likely else _end(verdict.suffices, plain(wanted))
                 break
-            asked[plain(wanted)] = wanted
+            searched[plain(wanted)] = wanted
             with span("round", number=number, subquestion=wanted) as here:
                 found = _noted(await base(Query(wanted)), f"round {number}: {wanted}")
                 known = {hit.piece.id for hit in gathered}
@@ -189,13 +189,13 @@ def answer_in_rounds(
                 if new:  # else there is nothing to answer from that the last answer did not have
                     lists.append(replace(found, items=found.items[:k]))
                     items = rank_fusion(lists).items if reads else tuple(gathered)
-                    hits = Hits(replace(query, searches=tuple(asked.values())), items)
-                    said = await _next(said, (pack(use, SHOWN if reads else tokens) >> answer(use, "rounds"))(hits))
-                    here.details |= {"chance": said.chance} if reads else {}
+                    hits = Hits(replace(query, searches=tuple(searched.values())), items)
+                    reply = await _next(reply, (pack(use, SHOWN if reads else tokens) >> answer(use, "rounds"))(hits))
+                    here.details |= {"chance": reply.chance} if reads else {}
         if reads and hits.items and tokens != SHOWN:
-            said = await (pack(use, tokens) >> answer(use, "rounds"))(hits)
-        current_span().details.update(rounds=len(asked), stopped=stopped, asked=list(asked.values()))
-        return said
+            reply = await (pack(use, tokens) >> answer(use, "rounds"))(hits)
+        current_span().details.update(rounds=len(searched), stopped=stopped, questions=list(searched.values()))
+        return reply
 
     return Step("answer in rounds", run, rounds=rounds, k=k)
 
@@ -212,18 +212,18 @@ async def _next(last: Answer, coming: Awaitable[Answer]) -> Answer:
     return replace(last, note=LAST_ANSWER) if failed and not last.abstained and not last.by_rule else answer
 
 
-def _likely(said: Answer) -> str:
-    return f"the answer is likely enough (chance {said.chance or 0.0:.2f})"
+def _likely(reply: Answer) -> str:
+    return f"the answer is likely enough (chance {reply.chance or 0.0:.2f})"
 
 
 def _end(suffices: bool, wanted: str) -> str:
     if suffices:
         return "the answer suffices"
-    return "the sub-question was asked before" if wanted else "no sub-question"
+    return "the sub-question came before" if wanted else "no sub-question"
 
 
 def _noted(hits: Hits, note: str) -> Hits:
-    """The same hits, each saying in which round it was found."""
+    """The same hits, each with the round that found it."""
 
     def noted(found: Found) -> Found:
         return replace(found, note=f"{note}; {found.note}" if found.note else note)

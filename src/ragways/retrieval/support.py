@@ -27,11 +27,14 @@ async def with_support(reader: PassageReader | None, answer: Answer) -> Answer:
     piece, bears out the sentence that cites it.
     """
     numbers = sorted({citation.sentence for citation in answer.citations})
-    said = cited_sentences(answer.text, numbers, len(answer.evidence.items))
+    claimed = cited_sentences(answer.text, numbers, len(answer.evidence.items))
     titles = {hit.piece.id: hit.piece.title for hit in answer.evidence.items}
     estimates = await together(
         estimate_support(
-            reader, said[one.sentence], [(titles.get(one.piece, ""), sentences(one.quote) or (one.quote,))], size=SIZE
+            reader,
+            claimed[one.sentence],
+            [(titles.get(one.piece, ""), sentences(one.quote) or (one.quote,))],
+            size=SIZE,
         )
         for one in answer.citations[:MOST]
     )

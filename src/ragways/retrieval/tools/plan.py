@@ -100,7 +100,7 @@ class _Plan:
             try:
                 return await tool(*args, **settings)
             except ToolError as error:
-                here.details["said"] = str(error)
+                here.details["error"] = str(error)
             return None
 
     async def _named(self) -> list[str]:
@@ -142,7 +142,7 @@ class _Plan:
         """Articles it links to: first those whose link follows words of the question, as `directed by` does."""
         found = await self._use(self._box.article_neighbourhood, article, direction="out", k=100)
         view, number = self._box.view, number_of(article)
-        # The article's own name stands everywhere in it and tells nothing.
+        # The article's own name stands everywhere in it and distinguishes nothing.
         wanted, links = self._wanted - _stems(view.catalogue.title(number) or ""), view.links()
 
         def nearness(other: str) -> tuple[int, int]:

@@ -56,7 +56,7 @@ def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
 
 
 def read_arguments(arguments: type[BaseModel], given: str | Mapping[str, object]) -> dict[str, Any]:
-    """The arguments as their types, or a `ToolError` that says what is wrong with them."""
+    """The arguments as their types, or a `ToolError` that names what is wrong with them."""
     if isinstance(given, str):
         if len(given) > LONGEST:
             raise ToolError(f"the arguments have {len(given):,} characters; {LONGEST:,} are allowed")
@@ -103,7 +103,7 @@ Offset = Annotated[int, Field(ge=0, le=100_000, description="where to go on: `ne
 Around = Annotated[int, Field(ge=0, le=10, description="how many before and after")]
 
 
-class ToldError(Protocol):
+class ShownError(Protocol):
     """An error in words for whoever called."""
 
     message: str
@@ -111,7 +111,7 @@ class ToldError(Protocol):
 
 
 class Toolbox:
-    """Tools over one index. They read only; what they return is bounded, and says how to ask for the rest.
+    """Tools over one index. They read only; what they return is bounded, and names how to get the rest.
 
     `tools` names those that may be used; None is all of them.
     """
@@ -251,10 +251,10 @@ class Toolbox:
         arguments: str | Mapping[str, object],
         *,
         with_sources: bool = False,
-        tell: Callable[[RagwaysError], ToldError] | None = None,
+        reword: Callable[[RagwaysError], ShownError] | None = None,
     ) -> ToolOutcome:
         """Call a tool, and return its text with the pieces that it quotes. `with_sources`: `sources` has the origin of
-        each quote, by its id. `tell` rewords a failure of the embedder or the store for callers outside.
+        each quote, by its id. `reword` rewords a failure of the embedder or the store for callers outside.
         """
         try:
             if name not in self.names:
@@ -265,14 +265,14 @@ class Toolbox:
                 _json({"error": error.message, "nearest": error.nearest, "hint": error.cure}), failed=True
             )
         except RagwaysError as error:  # the embedder or the store
-            told_error: ToldError = tell(error) if tell else error
-            return ToolOutcome(_json({"error": told_error.message, "hint": told_error.cure}), failed=True)
+            shown_error: ShownError = reword(error) if reword else error
+            return ToolOutcome(_json({"error": shown_error.message, "hint": shown_error.cure}), failed=True)
         pieces = tuple(quote.piece for quote in quotes(result))
-        told = {"quoted": QUOTED, **_data(result)}
+        result_data = {"quoted": QUOTED, **_data(result)}
         if with_sources and pieces:
             origins = self.view.index.origins([(piece.document, piece.start, piece.end) for piece in pieces])
-            told["sources"] = {piece.id: str(origin) for piece, origin in zip(pieces, origins, strict=True)}
-        return ToolOutcome(_json(told), pieces)
+            result_data["sources"] = {piece.id: str(origin) for piece, origin in zip(pieces, origins, strict=True)}
+        return ToolOutcome(_json(result_data), pieces)
 
 
 TOOLS: dict[str, Callable[..., Awaitable[ToolResult]]] = {
@@ -288,7 +288,7 @@ TOOLS: dict[str, Callable[..., Awaitable[ToolResult]]] = {
     "shortest_path": Toolbox.shortest_path,
     "calculator": Toolbox.calculator,
 }
-"""The one table of tools. What a model, MCP and the docs are told is made from it."""
+"""The one table of tools. What a model, MCP and the docs show is made from it."""
 
 
 @cache
@@ -311,6 +311,6 @@ def _data(result: ToolResult) -> dict[str, object]:
 
 
 def _json(value: Mapping[str, object]) -> str:
-    kept = {key: item for key, item in value.items() if item not in ("", ())}
+    filled = {key: item for key, item in value.items() if item not in ("", ())}
     # Half a character from a broken file must not break the writer of the message.
-    return json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return json.dumps(filled, ensure_ascii=False).encode("utf-8", "replace").decode()

@@ -104,7 +104,7 @@ class ProtocolAnswers:
             return tool_result(json.dumps(await self._ask(arguments), ensure_ascii=False))
         with self._snapshot(self._where) as use:
             shown = None if self._trusted else from_ragways
-            outcome = await Toolbox(use).run(name, arguments, with_sources=True, tell=shown)
+            outcome = await Toolbox(use).run(name, arguments, with_sources=True, reword=shown)
         return tool_result(outcome.text, outcome.failed)
 
     async def _ask(self, arguments: dict[str, Any]) -> Data:
