@@ -20,6 +20,7 @@ from ragways.reproduce.experiment import locate, published, published_table
 from ragways.reproduce.prepare import prepare
 from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.paradigm import parse_variant
+from ragways.retrieval.routing.router import Router
 from ragways.settings import Settings, read_settings
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
@@ -236,6 +237,8 @@ def test_every_paradigm_has_seconds_though_replies_are_cached_and_a_router_is_fi
         monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
         monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
         done = ragways("reproduce", "router-bench", "--data", "data", "--json")
+    for name in ("BASE_URL", "NAME"):
+        monkeypatch.delenv(f"RAGWAYS_MODEL__{name}")
     assert done.code == 0, done.err
     (result,) = done.data
     records = list(Records(home / result["run"]))
@@ -244,11 +247,28 @@ def test_every_paradigm_has_seconds_though_replies_are_cached_and_a_router_is_fi
     place = [column["label"] for column in result["columns"]].index("seconds")
     assert all(row["ours"][place]["value"] > 0 for row in result["rows"])
     assert {row["of the corpus"]: row["ours"] for row in result["tables"]["corpus"]}["chunks"] == len(corpus)
-    fitted = ragways("route", "fit", result["run"], "--out", "router.json", "--quality", "accuracy", "--json")
-    assert fitted.code in (0, 1), fitted.err
-    assert (home / "router.json").is_file()
-    measured = ragways("route", "evaluate", result["run"], "--quality", "accuracy", "--json")
+    fitted = ragways("route", "fit", result["run"], "--out", "router.json", "--json")
+    assert fitted.code == 0, fitted.err
+    arms: dict[str, tuple[str, ...]] = {
+        "llm-only": (),
+        "naive[k=100;minimum=0.4]": ("vectors",),
+        "graph-ppr[weighted=False]": ("graph", "vectors"),
+        "hybrid[weighted=False]": ("graph", "vectors"),
+        "iterative[base=naive;k=100]": ("vectors",),
+        "iterative[base=graph-ppr;k=100;weighted=False]": ("graph", "vectors"),
+    }
+    assert {one["arm"] for one in fitted.data["arms"]} == arms.keys()
+    assert {one.name: one.needs for one in Router.read(home / "router.json").arms} == arms
+    measured = ragways("route", "evaluate", result["run"], "--json")
     assert measured.code == 0, measured.err
+    assert arms.keys() <= {one["policy"] for one in measured.data["policies"]}
+    options = ("--index", str(Path(result["run"]) / "index"), "--router", "router.json", "--json")
+    explained = ragways("route", "explain", "Who built Tollen 3?", *options)
+    assert explained.code == 0, explained.err
+    decision = explained.data["decision"]
+    assert {one["arm"]: one["impossible"] for one in decision["estimates"]} == {
+        arm: "no model is set" if arm == "llm-only" else "" for arm in arms
+    }
 
 
 def test_iterative_over_chunks_needs_and_pays_for_no_graph(ragways: Run, home: Path):

@@ -10,8 +10,7 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import AnswerOrigin, AnswerUsage, Record, Records, RunInfo, begin
-from ragways.evaluation.routing.fit import fit
+from ragways.evaluation.record import AnswerUsage, Record, Records, RunInfo, begin
 from ragways.evaluation.routing.outcomes import gather
 from ragways.retrieval.routing.router import ABSTAIN
 
@@ -138,23 +137,3 @@ def test_features_of_old_runs_can_be_given(tmp_path: Path):
     found = gather([bare], quality="accuracy", features=given)
     assert found.names == ("length",)
     assert found.features[:, 0].tolist() == [11, 12]
-
-
-def test_variants_under_other_names_are_arms_by_their_paradigm_and_settings(tmp_path: Path):
-    """A run of `ragways reproduce` names variants as the source does, and one of its answers may have failed."""
-    made = {"llm-only (LLM-only)": ("llm-only", {}), "naive (NaiveRAG)": ("naive", {"k": 100, "tokens": 8000})}
-    records = [
-        replace(one, settings=settings, made=AnswerOrigin(paradigm=paradigm))
-        for name, (paradigm, settings) in made.items()
-        for one in two_arms("q1", "q2", arms=(name,))
-    ]
-    records = [replace(one, answer="lead") if one.made.paradigm == "naive" else one for one in records]
-    failed = record("q3", "naive (NaiveRAG)", answer="", error="it failed")
-    found = gather(
-        [run(tmp_path / "a", *records, failed, replace(records[0], question="q3", text="What is q3?"))],
-        quality="accuracy",
-    )
-    assert found.arms == ("llm-only", "naive[k=100]")
-    assert found.mean_quality.tolist() == [[1, 0]] * 3
-    many = [replace(one, question=f"{one.question}-{n}", text=f"{n}?") for n in range(10) for one in records]
-    assert {arm.name for arm in fit(gather([run(tmp_path / "b", *many)], quality="accuracy")).arms} == set(found.arms)

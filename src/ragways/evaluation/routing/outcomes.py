@@ -22,7 +22,6 @@ from ragways.evaluation.metric import Metric, deciding, unanswerable
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, Run, RunInfo, Score
 from ragways.evaluation.score import scored
-from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.paradigm import parse_variant
 from ragways.retrieval.routing.auto import NAME
 from ragways.retrieval.routing.router import ABSTAIN
@@ -189,7 +188,7 @@ def gather(
     table: _Table = {}
     for folder, corpus in zip(folders, corpus_names(folders, infos), strict=True):
         # A router is no arm of another.
-        records = [one for one in as_arms(scored(Run(folder), metric)) if one.paradigm.partition("[")[0] != NAME]
+        records = [one for one in scored(Run(folder), metric) if one.paradigm.partition("[")[0] != NAME]
         if not records:
             raise UsageError(f"the run in {folder} is empty", "make it with: ragways eval run")
         labelled = any(one.paradigm.partition("[")[0] == GLOBAL for one in records)
@@ -204,19 +203,6 @@ def gather(
     arrays = _arrays(whole, arms, metric)
     return replace(arrays, model=infos[0].model, temperature=max(info.temperature for info in infos),
                    notes=(*arrays.notes, *left_out))  # fmt: skip
-
-
-def as_arms(records: Sequence[Record]) -> list[Record]:
-    """Records under the name of a paradigm with its settings, whatever the run calls that variant, as runs of
-    `ragways reproduce` do: `naive (NaiveRAG)` is `naive[k=100;tokens=8000]`.
-    """
-    names = {}
-    for record in records:
-        made = PARADIGMS.get(record.made.paradigm)
-        if made is not None and record.paradigm.partition("[")[0] not in PARADIGMS:
-            own = [f"{key}={value}" for key, value in record.settings.items() if value != made.settings.get(key)]
-            names[record.paradigm] = f"{made.name}[{';'.join(own)}]" if own else made.name
-    return [replace(record, paradigm=names.get(record.paradigm, record.paradigm)) for record in records]
 
 
 def corpus_names(folders: Sequence[Path], infos: Sequence[RunInfo]) -> list[str]:
