@@ -1,6 +1,7 @@
 """Makes the routers that come with ragways, and tells how they do on corpora that they were not fitted on.
 
     python -m training.router --data DIR --indexes DIR --runs DIR [--look fused] [SET …]
+    python -m training.router --paradigms src/ragways/retrieval/routing/routers/paradigms.json
     ragways route fit RUNS/fused/* --out src/ragways/retrieval/routing/routers/fused.json --trade 0.01
     ragways route fit RUNS/hybrid-words/* --out src/ragways/retrieval/routing/routers/hybrid-words.json --trade 0.03
     ragways route evaluate RUNS/fused/*
@@ -12,6 +13,9 @@ reports of communities. The next two fit a router on all of them; the last leave
 `benchmarks/routing.py`, which tells it by corpus.
 
 Indexes are built where they are missing (with communities, whose reports are made by rule). No model is used.
+
+With `--paradigms` it writes the router among the five paradigms of RAGRouter-Bench, whose values are the figures that
+this source published, and prints what it would have got on each of its corpora, made from the other three.
 """
 
 from __future__ import annotations
@@ -24,6 +28,8 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
+
 from ragways.assemble import opened, recipe_of
 from ragways.core.trace import Usage
 from ragways.core.types import ABSTENTION, Evidence, Query
@@ -31,11 +37,18 @@ from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import AnswerUsage, Record, Records, RunInfo, begin, questions_hash
+from ragways.evaluation.routing.models import logit
+from ragways.evaluation.routing.outcomes import Floats
+from ragways.evaluation.statistics.inference import studentised
 from ragways.index.build import build
+from ragways.reproduce.experiment import published, published_table
+from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.answer import retrieval_only
-from ragways.retrieval.ask import ask
+from ragways.retrieval.ask import PARADIGMS, ask
+from ragways.retrieval.routing.auto import arm_of
 from ragways.retrieval.routing.features import CUTS, all_features
 from ragways.retrieval.routing.look import cut, look
+from ragways.retrieval.routing.router import ArmModel, CorpusRange, Guard, Router, Scale
 from ragways.settings import read_settings
 from training.candidates import SETS
 from training.data import half_of
@@ -161,13 +174,117 @@ def _record(
     )
 
 
+# The router among the paradigms of RAGRouter-Bench
+
+BENCH = EXPERIMENTS["router-bench"]
+CORPORA = ("MuSiQue", "QuALITY", "Legal", "Medical")
+PARADIGM_ARMS = tuple(one for one in BENCH.variants if one.published != "Iterative (Graph)")
+"""Its five; of the sixth it gives no figures by type."""
+SENT = 8000
+"""Tokens of a context that are sent at most; its figures are of contexts before they were cut to that."""
+TOLERANCE = 0.05
+"""The router is taken by its name, so a loss as small as that does not turn it off."""
+
+
+def published_values(corpus: str) -> Floats:
+    """The share judged correct, by type and arm. Of the model alone it is 0 over all types, so it is 0 of each."""
+    found = published(BENCH.name, corpus)
+    given = [[found[f"{type} %"].get(arm.published) for arm in PARADIGM_ARMS] for type in BENCH.types]
+    return np.array([[(one.value if one else 0.0) or 0.0 for one in row] for row in given]) / 100
+
+
+def type_shares(corpus: str) -> Floats:
+    """The share of each type among the questions: that by which the figures by type give those over all types."""
+    found = published(BENCH.name, corpus)["judged %"]
+    every = [found[arm.published].value or 0.0 for arm in PARADIGM_ARMS]
+    sums = np.vstack([published_values(corpus).T, np.ones(len(BENCH.types))])
+    return np.asarray(np.linalg.lstsq(sums, np.append(np.array(every) / 100, 1.0))[0])
+
+
+def spent_tokens(name: str) -> float:
+    """Tokens a question: those of retrieval with its share of construction, and of a context cut to what is sent."""
+    rows = [published(BENCH.name, corpus) for corpus in CORPORA]
+    spent = [(row["retrieval + built"][name].value, row["generation"][name].value) for row in rows]
+    return float(np.mean([(before or 0.0) + min(SENT, context or 0.0) for before, context in spent]))
+
+
+def left_out() -> dict[str, tuple[float, float, float]]:
+    """By corpus: the share judged correct of the router made from the other three, of their best fixed arm, and of the
+    arm that is the best fixed one here.
+    """
+    found = {}
+    for corpus in CORPORA:
+        others = [other for other in CORPORA if other != corpus]
+        best = np.mean([published_values(other) for other in others], axis=0).argmax(axis=1)
+        fixed = int(np.mean([type_shares(other) @ published_values(other) for other in others], axis=0).argmax())
+        here, shares = published_values(corpus), type_shares(corpus)
+        routed = float(shares @ here[np.arange(len(best)), best])
+        found[corpus] = routed, float((shares @ here)[fixed]), float((shares @ here).max())
+    return found
+
+
+def paradigm_router() -> Router:
+    """For each arm and type the mean of the four corpora; at chances between the types the logits are between, too.
+
+    Types of ours that are neither factual nor a summary count as reasoning. No feature of the corpus is used: with any
+    of those published, the left-out figures were no better than always the best fixed arm's.
+    """
+    values = np.mean([published_values(corpus) for corpus in CORPORA], axis=0)
+    means = np.mean([type_shares(corpus) @ published_values(corpus) for corpus in CORPORA], axis=0)
+    factual, reasoning, summary = logit(values)
+    gains = np.array([routed - fixed for routed, fixed, _ in left_out().values()])
+    low, _ = studentised(gains, level=0.9)
+    arms = []
+    for a, variant in enumerate(PARADIGM_ARMS):
+        found = arm_of(variant.label, PARADIGMS.find)
+        arms.append(
+            ArmModel(
+                variant.label,
+                float(means[a]),
+                float((factual + reasoning + summary)[a] / 3),
+                {
+                    "question.type.factual": float((factual - reasoning)[a]),
+                    "question.type.summary": float((summary - reasoning)[a]),
+                },
+                {"tokens": spent_tokens(variant.published)},
+                tuple(sorted(found.paradigm.needs_with(found.settings))),
+                model=variant.paradigm in ("llm-only", "iterative"),
+            )
+        )
+    return Router(
+        quality="judged-correct",
+        cost="tokens",
+        trade=0.0,
+        fixed=arms[int(means.argmax())].name,
+        arms=tuple(arms),
+        features={f"question.type.{type}": Scale(1 / 3, 1.0) for type in ("factual", "summary")},
+        guard=Guard(
+            float(gains.mean()), low or 0.0, (low or 0.0) >= -TOLERANCE, TOLERANCE,
+            f"each of {len(CORPORA)} corpora was left out in turn, by the figures that RAGRouter-Bench published",
+            sum(published_table(BENCH.name, corpus)["questions"] for corpus in CORPORA),
+        ),
+        corpora={c: CorpusRange({}, published_table(BENCH.name, c)["questions"]) for c in CORPORA},
+        model=BENCH.model,
+        look="",
+        made={"source": "RAGRouter-Bench, tables 13, 15 and 16: published by its authors, not measured here"},
+    )  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--look", choices=sorted(LAYERS), default="fused")
-    for name in ("data", "indexes", "runs"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
+    for name in ("data", "indexes", "runs", "paradigms"):
+        parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()
+    if options.paradigms:
+        options.paradigms.write_text(paradigm_router().text(), encoding="utf-8")
+        print("judged correct, in %: made from the other corpora, their best fixed arm, the best fixed arm here")
+        for corpus, figures in left_out().items():
+            print(f"{corpus:<8}", *(f"{100 * figure:5.1f}" for figure in figures))
+        return
+    if not (options.data and options.indexes and options.runs):
+        parser.error("--data, --indexes and --runs are needed")
     every = [name for name in SETS if name != "2wiki"]
     for name in options.sets or every:
         folder = options.runs / options.look / name

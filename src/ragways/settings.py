@@ -166,7 +166,9 @@ class AnswerSettings(Section):
         0.0, ge=0, le=2, description="of the model in answering; tasks with one of their own keep it"
     )
     router: Path | None = Field(
-        None, description="file of the router that auto goes by; unset is the index's own, or the one that comes along"
+        None,
+        description="file of the router that auto goes by, or paradigms, the one made from RAGRouter-Bench's figures; "
+        "unset is the index's own, or the one that comes along",
     )
     support: bool = Field(
         False, description="with --json, estimate of each citation how likely it bears the answer out: a weak signal"

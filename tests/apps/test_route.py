@@ -90,6 +90,31 @@ def test_the_whole_decision_is_explained_and_no_model_is_asked(
     assert own["decision"] == taken, "it is what `ask` decides"
 
 
+def test_the_router_among_paradigms_is_taken_by_its_name(
+    ragways: Run,
+    home: Path,
+    demo_settings: Settings,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+):
+    options = ("--index", str(demo_settings.index))
+    shown = ragways("route", "explain", QUESTION, *options, "--router", "paradigms")
+    assert shown.code == 0, shown.err
+    words = " ".join(shown.out.split())
+    assert "takes hybrid[weighted=False]" in words
+    assert "published by its authors, not measured here" in words
+    assert "its gain over always `hybrid[weighted=False]` was -0.012" in words
+    assert words.count("no model is set") == 2
+    monkeypatch.setenv("RAGWAYS_ANSWER__ROUTER", "paradigms")
+    with LoopbackServer() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        done = ragways("ask", QUESTION, *options, "-p", "auto", "--json")
+        assert done.code == 0, done.err
+        assert server.requests
+    assert done.data["route"]["arm"] == "hybrid[weighted=False]"
+    assert not [one["arm"] for one in done.data["route"]["estimates"] if one["impossible"]]
+
+
 def test_a_trade_changes_what_is_taken(ragways: Run, home: Path, demo_settings: Settings):  # noqa: F811
     arms = (arm("fused[k=3]", 0.0), arm("fused[k=10]", 0.5))
     (home / "router.json").write_text(replace(ROUTER, arms=arms, trade=0.0).text())

@@ -1,4 +1,6 @@
-"""What the bundled routers are fitted on: questions on which nothing was trained, foreign ones, and global ones."""
+"""What the bundled routers are fitted on: questions on which nothing was trained, foreign ones, and global ones; and
+published figures.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,17 @@ import asyncio
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ragways.assemble import opened
 from ragways.evaluation.record import Records
 from ragways.evaluation.routing.outcomes import gather
+from ragways.reading.question_type import TYPES
+from ragways.reproduce.experiment import published
 from ragways.retrieval.answer import retrieval_only
-from ragways.retrieval.ask import ask
+from ragways.retrieval.ask import PARADIGMS, ask
+from ragways.retrieval.routing.auto import PARADIGM_ROUTER, bundled, checked
 from ragways.settings import Settings
 from training import router
 from training.data import half_of
@@ -75,3 +81,47 @@ def test_a_run_holds_what_each_arm_would_show(tmp_path: Path, demo_settings: Set
     assert one.usage.evidence == asyncio.run(shown(one.text))
     assert one.features["look.fused"] == 1.0
     assert gather([tmp_path / "run"], quality="all-evidence", common=True).look == "fused"
+
+
+# The router among the paradigms of RAGRouter-Bench
+
+
+def test_the_bundled_router_among_paradigms_is_made_from_the_published_figures():
+    found = bundled(PARADIGM_ROUTER)
+    assert found is not None
+    assert found.text() == router.paradigm_router().text()
+    assert checked(found, PARADIGM_ROUTER, PARADIGMS.find) is found
+    assert [arm.name.partition("[")[0] for arm in found.arms] == [
+        "llm-only",
+        "naive",
+        "graph-ppr",
+        "hybrid",
+        "iterative",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("type", "row"),
+    [("factual", 0), *((type, 1) for type in ("bridge", "comparison", "temporal", "aggregate")), ("summary", 2)],
+)
+@pytest.mark.parametrize("missing", [(), ("graph",), ("model",), ("graph", "model")])
+def test_a_question_of_each_type_gets_the_arm_that_the_published_table_has_best(
+    type: str, row: int, missing: tuple[str, ...]
+):
+    found = bundled(PARADIGM_ROUTER)
+    assert found is not None
+    table = np.mean([router.published_values(corpus) for corpus in router.CORPORA], axis=0)[row]
+    lacking = {arm.name: bool({*arm.needs, *["model"] * arm.model} & set(missing)) for arm in found.arms}
+    asked = {f"question.type.{one}": float(one == type) for one in TYPES}
+    decision = found.decide(asked, lambda arm: "missing" * lacking[arm.name])
+    values = dict(zip((arm.name for arm in found.arms), table, strict=True))
+    assert {one.arm: one.value for one in decision.estimates} == pytest.approx(values, abs=0.0011)
+    assert {one.arm: bool(one.impossible) for one in decision.estimates} == lacking
+    assert decision.arm == max((name for name in values if not lacking[name]), key=values.__getitem__)
+
+
+def test_shares_of_types_give_the_published_figures_over_all_types():
+    for corpus in router.CORPORA:
+        every = published("router-bench", corpus)["judged %"]
+        found = 100 * router.type_shares(corpus) @ router.published_values(corpus)
+        assert found.tolist() == pytest.approx([every[arm.published].value for arm in router.PARADIGM_ARMS], abs=0.1)

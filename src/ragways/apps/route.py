@@ -72,7 +72,9 @@ def explain(
     trade: Annotated[float | None, typer.Option("--trade", help=_TRADE, min=0, show_default="the router's")] = None,
     router: Annotated[
         Path | None,
-        typer.Option("--router", help="File of a router.", show_default="the index's own, or the bundled one"),
+        typer.Option(
+            "--router", help="File of a router, or paradigms.", show_default="the index's own, or the bundled one"
+        ),
     ] = None,
     where: WhereOption = None,
     json: JsonOption = False,

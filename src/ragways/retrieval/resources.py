@@ -93,7 +93,7 @@ class Resources:
     guard: GuardSettings = field(default_factory=GuardSettings)
     """What is left out of evidence."""
     router: Path | None = None
-    """The file of the router that `auto` goes by; None is the index's own, or else the one that comes with ragways."""
+    """The file of the router that `auto` goes by, or `paradigms`; None is the index's own, or else the bundled one."""
     support: bool = False
     """Whether it is estimated how likely citations bear an answer out."""
     embedding: float = 0.0

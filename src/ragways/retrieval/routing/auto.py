@@ -36,10 +36,8 @@ OWN: Final = "router.json"
 """The router of an index, in its folder; `ragways tune` writes it."""
 USUAL_K: Final = 10
 """Passages shown where no router fits."""
-TRADE: Final = 0.02
-"""What 1,000 tokens are worth in quality at least, by the routers that come with ragways: at .01, twice the tokens were
-shown of corpora that are easy to search, for no more evidence (docs/routing.md).
-"""
+PARADIGM_ROUTER: Final = "paradigms"
+"""The bundled router among the paradigms of RAGRouter-Bench, which is taken where the settings name it so."""
 SEEN: Final = 3
 """Passages shown beside an abstention by the router."""
 NOT_ROUTED: Final = "no router was fitted for what this index has"
@@ -180,8 +178,6 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
     router = router_of(use, looked.by, find)
     if router is None:
         return _without_router(looked, USUAL_K, NOT_ROUTED)
-    if trade is None and router is bundled(looked.by):
-        trade = max(TRADE, router.trade)
     arms = {arm.name: arm_of(arm.name, find) for arm in router.arms if arm.name != ABSTAIN}
     evidence = {name: _tokens(looked, arm) for name, arm in arms.items() if arm.cuts(looked)}
 
@@ -218,6 +214,8 @@ def router_of(use: Resources, by: str, find: Find) -> Router | None:
     """The router that the settings name, else the index's own, else the one that comes with ragways for looks of this
     kind; None where there is none of them for such looks.
     """
+    if str(use.router) == PARADIGM_ROUTER:
+        return bundled(PARADIGM_ROUTER)
     if use.router is not None:
         chosen = _read(use.router, _stamp(use.router), find)
         if chosen.look != by:
@@ -235,10 +233,10 @@ def router_of(use: Resources, by: str, find: Find) -> Router | None:
 
 
 @lru_cache(maxsize=8)
-def bundled(by: str) -> Router | None:
-    """The router that comes with ragways for looks by this paradigm."""
-    file = package.files("ragways.retrieval.routing") / "routers" / f"{by}.json"
-    return Router.parse(file.read_text(encoding="utf-8"), f"the bundled router for {by}") if file.is_file() else None
+def bundled(name: str) -> Router | None:
+    """The router of this name that comes with ragways: that for looks by a paradigm has the paradigm's name."""
+    file = package.files("ragways.retrieval.routing") / "routers" / f"{name}.json"
+    return Router.parse(file.read_text(encoding="utf-8"), f"the bundled router {name}") if file.is_file() else None
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ragways.core.types import Query
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.routing.auto import OWN, bundled, decide, router_of
+from ragways.retrieval.routing.auto import OWN, PARADIGM_ROUTER, bundled, decide, router_of
 from ragways.retrieval.routing.features import FEATURES, all_features
 from ragways.retrieval.routing.look import Look, look
 from ragways.retrieval.routing.router import Decision, Router, guard_in_words
@@ -85,6 +85,8 @@ def _named(use: Resources, by: str, router: Router | None) -> str:
         return f"none: no router is there for looks by {by}"
     if router is bundled(by):
         return f"the one that comes with ragways, for looks by {by}"
+    if router is bundled(PARADIGM_ROUTER):
+        return f"{PARADIGM_ROUTER}, which comes with ragways: {router.made['source']}"
     return str(use.router or use.index.folder / OWN)
 
 

@@ -117,8 +117,8 @@ class Stop:
 class Router:
     """`quality` is the metric it was fitted for, `cost` and `trade` what was traded for it. `fixed` is the best fixed
     arm. `corpora` and `reach` say where it may be used: within `reach` of one of them. `model` is the model of the
-    records it was fitted on, none where it is empty; `look` is the paradigm of the first look. `made` says by which
-    version and how it was fitted.
+    records it was fitted on, none where it is empty; `look` is the paradigm of the first look, empty where no look
+    matters. `made` says by which version and how it was fitted.
     """
 
     quality: str
