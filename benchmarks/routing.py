@@ -1,12 +1,13 @@
 """What a router that has not seen a corpus does on it: each of the corpora of some runs left out in turn.
 
-    python -m benchmarks.routing RUN… [--trade 0.01] [--ask INDEX …]
+    python -m benchmarks.routing RUN… [--trade 0.02] [--ask INDEX …]
 
 RUN are the folders that `python -m training.router` makes. For each corpus, on questions with evidence: the share with
-all of it among what is shown, and the tokens, of the router without its guard and of fixed arms; the best fixed arm by
-utility of the other corpora; questions without an answer and about the whole corpus, and what became of them; and the
-CPU time of a choice. With `--ask`, where the bundled router sends questions about the whole corpus in words that no
-router was fitted on, for each of these indexes.
+all of it among what is shown, and the tokens, of the router without its guard and of fixed arms; how many times the
+tokens it takes of the cheapest fixed arm whose share is at most .01 lower; the best fixed arm by utility of the other
+corpora; questions without an answer and about the whole corpus, and what became of them; and the CPU time of a choice.
+With `--ask`, where the bundled router sends questions about the whole corpus in words that no router was fitted on, for
+each of these indexes.
 """
 
 from __future__ import annotations
@@ -51,12 +52,14 @@ UNSEEN = (
     "Across all articles, what concerns come up again and again?",
 )
 """Questions about a corpus as a whole, in words that are not in `training/router.py`."""
+NEAR = 0.01
+"""So much less evidence counts as as much."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--trade", type=float, default=0.01)
+    parser.add_argument("--trade", type=float, default=0.02)
     parser.add_argument("--ask", type=Path, nargs="*", default=[])
     options = parser.parse_args()
     outcomes = gather(options.runs, quality="all-evidence", common=True)
@@ -78,16 +81,15 @@ def main() -> None:
     for place, corpus in enumerate(outcomes.corpora):
         here = outcomes.corpus == place
         some = here & plain
+        router = _figures(quality[rows, chosen][some], tokens[rows, chosen][some])
+        arms = {arm: _figures(quality[some, a], tokens[some, a]) for arm, a in cuts.items()}
+        cheapest = min((arm for arm in arms if arms[arm][0] >= router[0] - NEAR), key=lambda arm: arms[arm][1])
         report[corpus] = {
             "questions": int(some.sum()),
-            "router": [
-                round(float(quality[rows, chosen][some].mean()), 3),
-                round(float(tokens[rows, chosen][some].mean())),
-            ],
-            **{
-                arm: [round(float(quality[some, a].mean()), 3), round(float(tokens[some, a].mean()))]
-                for arm, a in ((arm, outcomes.arms.index(arm)) for arm in cuts)
-            },
+            "router": router,
+            **arms,
+            "cheapest as good": cheapest,
+            "times its tokens": round(router[1] / arms[cheapest][1], 2),
             "best fixed elsewhere": outcomes.arms[fixed[np.flatnonzero(here)[0]]],
             "refused of those with evidence": round(float((chosen[some] == refusal).mean()), 3),
             "refused of those without an answer": _share(chosen[here & null] == refusal),
