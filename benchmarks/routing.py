@@ -1,6 +1,6 @@
 """What a router that has not seen a corpus does on it: each of the corpora of some runs left out in turn.
 
-    python -m benchmarks.routing RUN… [--trade 0.02] [--ask INDEX …]
+    python -m benchmarks.routing RUN… [--trade 0.03] [--ask INDEX …]
 
 RUN are the folders that `python -m training.router` makes. For each corpus, on questions with evidence: the share with
 all of it among what is shown, and the tokens, of the router without its guard and of fixed arms; how many times the
@@ -26,7 +26,7 @@ from ragways.assemble import opened
 from ragways.core.types import Query
 from ragways.evaluation.record import Records
 from ragways.evaluation.routing.fit import FitSettings, crossed_choices, fit, guard_of
-from ragways.evaluation.routing.outcomes import Floats, Outcomes, about_the_whole, gather
+from ragways.evaluation.routing.outcomes import Outcomes, about_the_whole, gather
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.auto import decide
 from ragways.retrieval.routing.look import look
@@ -59,7 +59,7 @@ NEAR = 0.01
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--trade", type=float, default=0.02)
+    parser.add_argument("--trade", type=float, default=0.03)
     parser.add_argument("--ask", type=Path, nargs="*", default=[])
     options = parser.parse_args()
     outcomes = gather(options.runs, quality="all-evidence", common=True)
@@ -81,13 +81,12 @@ def main() -> None:
     for place, corpus in enumerate(outcomes.corpora):
         here = outcomes.corpus == place
         some = here & plain
-        router = _figures(quality[rows, chosen][some], tokens[rows, chosen][some])
-        arms = {arm: _figures(quality[some, a], tokens[some, a]) for arm, a in cuts.items()}
+        router = float(quality[rows, chosen][some].mean()), float(tokens[rows, chosen][some].mean())
+        arms = {arm: (float(quality[some, a].mean()), float(tokens[some, a].mean())) for arm, a in cuts.items()}
         cheapest = min((arm for arm in arms if arms[arm][0] >= router[0] - NEAR), key=lambda arm: arms[arm][1])
         report[corpus] = {
             "questions": int(some.sum()),
-            "router": router,
-            **arms,
+            **{arm: [round(found, 3), round(taken)] for arm, (found, taken) in {"router": router, **arms}.items()},
             "cheapest as good": cheapest,
             "times its tokens": round(router[1] / arms[cheapest][1], 2),
             "best fixed elsewhere": outcomes.arms[fixed[np.flatnonzero(here)[0]]],
@@ -107,10 +106,6 @@ async def _sent(index: Path) -> dict[str, int]:
         see = look(use)
         taken = [(await decide(use, text, await see(Query(text)), PARADIGMS.find)).arm for text in UNSEEN]
     return dict(Counter(taken))
-
-
-def _figures(quality: Floats, tokens: Floats) -> list[float]:
-    return [round(float(quality.mean()), 3), round(float(tokens.mean()))]
 
 
 def _share(marks: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float | None:

@@ -1,16 +1,17 @@
 """Makes the routers that come with ragways, and tells how they do on corpora that they were not fitted on.
 
     python -m training.router --data DIR --indexes DIR --runs DIR [--look fused] [SET …]
-    python -m training.router --paradigms src/ragways/retrieval/routing/routers/paradigms.json
-    ragways route fit RUNS/fused/* --out src/ragways/retrieval/routing/routers/fused.json --trade 0.01
-    ragways route fit RUNS/hybrid-words/* --out src/ragways/retrieval/routing/routers/hybrid-words.json --trade 0.03
+    python -m training.router --paradigms ROUTERS/paradigms.json
+    ragways route fit RUNS/fused/* --out ROUTERS/fused.json --trade 0.03 --common
+    ragways route fit RUNS/hybrid-words/* --out ROUTERS/hybrid-words.json --trade 0.03 --common
     ragways route evaluate RUNS/fused/*
 
-The first command makes a run for each set of `training/candidates.py`: every arm on every question. What the reader and
-`fused` say of questions they were trained on is too good, so only the halves `report` are asked. Beside them are asked
-questions of other sets, which this corpus does not answer, and questions about the corpus as a whole, which are for the
-reports of communities. The next two fit a router on all of them; the last leaves each corpus out in turn, and so does
-`benchmarks/routing.py`, which tells it by corpus.
+ROUTERS is `src/ragways/retrieval/routing/routers`. The first command makes a run for each set of
+`training/candidates.py`: every arm on every question. What the reader and `fused` say of questions they were trained on
+is too good, so only the halves `report` are asked. Beside them are asked questions of other sets, which this corpus does
+not answer, and questions about the corpus as a whole, which are for the reports of communities. `route fit` fits a
+router on all of them. `route evaluate` leaves each corpus out in turn, and so does `benchmarks/routing.py`, which tells
+it by corpus.
 
 Indexes are built where they are missing (with communities, whose reports are made by rule). No model is used.
 

@@ -230,10 +230,18 @@ def test_without_reports_the_answer_names_the_layer_that_a_question_about_the_wh
     assert asyncio.run(run(QUESTION)) == ""
 
 
-def test_a_thousand_tokens_are_worth_two_points_by_the_bundled_router(demo_settings: Settings):
-    route = asked(demo_settings, "auto").route
+def test_the_bundled_router_trades_as_its_file_has_it_unless_a_trade_is_set(demo_settings: Settings):
+    found, route, dear = (
+        bundled("fused"),
+        asked(demo_settings, "auto").route,
+        asked(demo_settings, "auto", trade=0.5).route,
+    )
+    assert found is not None
     assert route is not None
-    assert route.trade == 0.02
+    assert dear is not None
+    assert (route.trade, dear.trade) == (found.trade, 0.5)
+    assert found.guard.passed
+    assert min(arm.cost["tokens"] for arm in found.arms if arm.name == dear.arm) < 500
 
 
 def test_retrieval_alone_gives_what_the_arm_would_show(demo_settings: Settings):
