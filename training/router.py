@@ -8,8 +8,8 @@
 
 ROUTERS is `src/ragways/retrieval/routing/routers`. The first command makes a run for each set of
 `training/candidates.py`: every arm on every question. What the reader and `fused` say of questions they were trained on
-is too good, so only the halves `report` are asked. Beside them are asked questions of other sets, which this corpus does
-not answer, and questions about the corpus as a whole, which are for the reports of communities. `route fit` fits a
+is too good, so only the halves `report` are asked. Beside them are asked questions of other sets, which this corpus
+does not answer, and questions about the corpus as a whole, which are for the reports of communities. `route fit` fits a
 router on all of them. `route evaluate` leaves each corpus out in turn, and so does `benchmarks/routing.py`, which tells
 it by corpus.
 
