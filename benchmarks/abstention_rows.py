@@ -1,7 +1,7 @@
-"""The rows of `abstention.py`: questions that a corpus answers and others, asked without a model.
+"""The rows of `abstention.py`: questions that a corpus answers and others, answered without a model.
 
 For each set and paradigm: what the chance of an answer is made from, and whether the answer is right. Of the sets that
-the reader was trained on, only the half that it was not trained on is asked.
+the reader was trained on, only the half that it was not trained on is taken.
 
 Each set has questions that its corpus answers, and others:
     without     the same ones with their gold documents filtered out
@@ -36,20 +36,29 @@ from ragways.evaluation.questions.generate import generate
 from ragways.index.build import build
 from ragways.retrieval.ask import ask
 from ragways.retrieval.resources import Resources
-from ragways.settings import read_settings
+from ragways.retrieval.routing.auto import least_chance
+from ragways.settings import AnswerSettings, read_settings
 from training.data import half_of
 
 Row = dict[str, Any]
 PARADIGMS = ("naive", "hybrid-words", "fused")
+AUTO = "auto"
 SETS = {
     "musique": ("hipporag", "corpus.json.gz", "questions.json.gz"),
     "hotpotqa": ("hipporag", "corpus.json.gz", "questions.json.gz"),
     "2wiki-dev400": ("hipporag", "corpus.jsonl.gz", "questions.jsonl.gz"),
+    "multihop-rag": ("multihop-rag", "corpus-full-text.json.gz", "MultiHopRAG-even.json.gz"),
     "multihop-rag-summaries": ("multihop-rag", "corpus-609-summaries.json.gz", "MultiHopRAG-even.json.gz"),
     "demo": ("plain", "corpus", "questions.jsonl"),
 }
 """Format, corpus, questions."""
-LIKE = {"musique-steps": "musique", "fastapi": "docs", "django": "docs", "postgresql": "docs"}
+LIKE = {
+    "musique-steps": "musique",
+    "multihop-rag-summaries": "multihop-rag",
+    "fastapi": "docs",
+    "django": "docs",
+    "postgresql": "docs",
+}
 """Sets of one kind, which are left out together."""
 FOLDERS = {"multihop-rag-summaries": "multihop-rag"}
 NO_SHORT_ANSWER = frozenset({"summary"})
@@ -58,23 +67,23 @@ LAYERS = frozenset({"vectors", "words", "graph"})
 MOST = {"answerable": 140, "without": 70, "foreign": 30, "null": 60, "generated": 60, "trick": 80}
 """Questions of a kind, drawn with one seed."""
 GENERATED = ("swapped", "removed", "moved")
-ASKED_BY_RULE = ("entry", "setting", "definition", "heading")
+MADE_BY_RULE = ("entry", "setting", "definition", "heading")
 ENOUGH = 0.5
 """The F1 from which on a short answer is right."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a set is from: its corpus, unless it is indexed; its questions, and those that are sorted already."""
+    """Where a set is from: its corpus, unless it is indexed; its questions, and those whose kind is known."""
 
     corpus: Path | None
     questions: Sequence[Question] = ()
-    asked: Sequence[Asked] = ()
+    cases: Sequence[Case] = ()
     generated: bool = False
 
 
 @dataclass(frozen=True)
-class Asked:
+class Case:
     """A question of a kind, the documents that are left out for it, and what a right answer says, as a pattern."""
 
     kind: str
@@ -83,56 +92,62 @@ class Asked:
     says: str = ""
 
 
-def right(asked: Asked, answer: Answer) -> bool:
+def right(case: Case, answer: Answer) -> bool:
     """Whether an answer is right: a short one by its F1, one of sentences where the gold answer stands in it."""
-    said = " ".join(unmarked(answer.text).split())
-    if asked.says:
-        return re.search(asked.says, f"{said} {answer.explanation}", re.IGNORECASE) is not None
-    words = squad_normal(said)
-    for gold in map(squad_normal, asked.question.answers):
-        held = not answer.explanation and f" {gold} " in f" {words} "
-        if held or token_f1(words, [gold]) >= ENOUGH:
+    text = " ".join(unmarked(answer.text).split())
+    if case.says:
+        return re.search(case.says, f"{text} {answer.explanation}", re.IGNORECASE) is not None
+    words = squad_normal(text)
+    for gold in map(squad_normal, case.question.answers):
+        contained = not answer.explanation and f" {gold} " in f" {words} "
+        if contained or token_f1(words, [gold]) >= ENOUGH:
             return True
     return False
 
 
-def kinds(use: Resources, questions: Sequence[Question], foreign: Sequence[Question]) -> Iterator[Asked]:
+def kinds(use: Resources, questions: Sequence[Question], foreign: Sequence[Question]) -> Iterator[Case]:
     """The questions of a set, by kind; those with gold documents once more without them."""
     documents = [(key, title) for _, key, title in use.index.documents()]
     for question in questions:
         if question.type == "null":
-            yield Asked("null", question)
+            yield Case("null", question)
         elif question.answers and question.type not in NO_SHORT_ANSWER:
-            yield Asked("answerable", question)
+            yield Case("answerable", question)
             keys = {gold.key for gold in question.gold if gold.key}
             titles = {gold.title for gold in question.gold if gold.title}
             without = tuple(key for key, title in documents if title in titles or key.rpartition("#")[2] in keys)
             if without:
-                yield Asked("without", question, without)
-    yield from (Asked("foreign", question) for question in foreign)
+                yield Case("without", question, without)
+    yield from (Case("foreign", question) for question in foreign)
 
 
-def drawn(asked: Sequence[Asked]) -> list[Asked]:
-    found: list[Asked] = []
+def drawn(cases: Sequence[Case]) -> list[Case]:
+    found: list[Case] = []
     for kind, most in MOST.items():
-        those = [one for one in asked if one.kind == kind]
+        those = [one for one in cases if one.kind == kind]
         found += those if len(those) <= most else random.Random(0).sample(those, most)
     return found
 
 
-async def rows_of(use: Resources, name: str, asked: Sequence[Asked]) -> list[Row]:
-    """Each question in each paradigm: what its chance is made from, and whether its answer is right."""
+async def rows_of(use: Resources, name: str, cases: Sequence[Case]) -> list[Row]:
+    """Each question in each paradigm: what its chance is made from, and whether its answer is right; in `auto` whether
+    it is refused at the default threshold.
+    """
     rows: list[Row] = []
-    for one in drawn(asked):
+    for one in drawn(cases):
         left_out = ", ".join(json.dumps(key, ensure_ascii=False) for key in one.without)
         where = f"path not in ({left_out})" if left_out else None
-        for paradigm in PARADIGMS:
-            found = await ask(use, one.question.text, paradigm, where=where)
-            if (features := next(_features(found.trace), None)) is None:
+        for paradigm in (*PARADIGMS, AUTO):
+            result = await ask(use, one.question.text, paradigm, where=where)
+            features = next(_features(result.trace), None)
+            if features is None and paradigm != AUTO:
                 continue
             row = {"set": name, "kind": one.kind, "paradigm": paradigm, "id": one.question.id, "features": features}
-            truth = one.kind in ("answerable", "without") and right(one, found.answer)
-            rows.append({**row, "right": truth, "question": one.question.text, "said": found.answer.text})
+            if paradigm == AUTO and result.route is not None:
+                least = least_chance(AnswerSettings().threshold, result.route)
+                row |= {"refused": result.answer.abstained or (result.answer.chance or 0.0) < least}
+            truth = one.kind in ("answerable", "without") and right(one, result.answer)
+            rows.append({**row, "right": truth, "question": one.question.text, "answer": result.answer.text})
     return rows
 
 
@@ -149,22 +164,22 @@ async def collect(name: str, index: Path, source: Source, foreign: Sequence[Ques
     if source.corpus is not None:
         await build(index, [source.corpus], recipe_of(settings, LAYERS))
     async with opened(settings) as use:
-        asked = [*source.asked, *kinds(use, source.questions, foreign)]
+        cases = [*source.cases, *kinds(use, source.questions, foreign)]
         if source.generated:
             made = await generate(use, kinds=GENERATED, count=MOST["generated"] // 3, without_model=True)
-            asked += [Asked("generated", question) for question in made.questions]
-        if source.generated and source.asked:
-            made = await generate(use, kinds=ASKED_BY_RULE, count=10, without_model=True)
-            asked += kinds(use, made.questions, ())
+            cases += [Case("generated", question) for question in made.questions]
+        if source.generated and source.cases:
+            made = await generate(use, kinds=MADE_BY_RULE, count=10, without_model=True)
+            cases += kinds(use, made.questions, ())
         keys = [key for _, key, _ in use.index.documents()]
-        full = [replace(one, without=tuple(k for k in keys if k.endswith(one.without))) for one in asked if one.without]
-        return await rows_of(use, name, [one for one in asked if not one.without] + full)
+        full = [replace(one, without=tuple(k for k in keys if k.endswith(one.without))) for one in cases if one.without]
+        return await rows_of(use, name, [one for one in cases if not one.without] + full)
 
 
 def squad(file: Path, folder: Path) -> Source:
     """SQuAD's paragraphs as a corpus of their own, and its questions."""
     questions: list[Question] = []
-    tricks: list[Asked] = []
+    tricks: list[Case] = []
     lines: list[str] = []
     for article in json.loads(file.read_text(encoding="utf-8"))["data"]:
         for paragraph in article["paragraphs"]:
@@ -174,7 +189,7 @@ def squad(file: Path, folder: Path) -> Source:
                 answers = tuple(dict.fromkeys(answer["text"] for answer in each["answers"]))
                 question = Question(each["id"], each["question"], answers, gold=(Gold(key=key),))
                 if each["is_impossible"]:
-                    tricks.append(Asked("trick", question))
+                    tricks.append(Case("trick", question))
                 else:
                     questions.append(question)
     folder.mkdir(parents=True, exist_ok=True)
@@ -183,7 +198,7 @@ def squad(file: Path, folder: Path) -> Source:
     return Source(corpus, questions, tricks)
 
 
-def documentation(name: str) -> list[Asked]:
+def documentation(name: str) -> list[Case]:
     """What `real_docs.jsonl` asks of one documentation in English; with and without the pages that answer it."""
     rows = map(json.loads, Path(__file__).with_name("real_docs.jsonl").read_text(encoding="utf-8").splitlines())
     found = []
@@ -191,9 +206,9 @@ def documentation(name: str) -> list[Asked]:
         if (row["corpus"], row["language"]) == (name, "en"):
             question = Question(row["id"], row["question"])
             kind = "null" if row["kind"] == "unanswerable" else "answerable"
-            found.append(Asked(kind, question, says=row["says"]))
+            found.append(Case(kind, question, says=row["says"]))
             if kind == "answerable":
-                found.append(Asked("without", question, tuple(row["pages"]), row["says"]))
+                found.append(Case("without", question, tuple(row["pages"]), row["says"]))
     return found
 
 
@@ -222,14 +237,14 @@ def sources(options: argparse.Namespace, demo: Path) -> Iterator[tuple[str, Path
     for name, (format, corpus, questions) in SETS.items():
         folder = demo if name == "demo" else options.data / FOLDERS.get(name, name)
         if folder.is_dir():
-            asked = [each for each in load_questions(format, folder / questions) if half_of(each.id) == "report"]
-            yield name, indexes / name, Source(folder / corpus, asked, generated=name == "demo")
+            chosen = [each for each in load_questions(format, folder / questions) if half_of(each.id) == "report"]
+            yield name, indexes / name, Source(folder / corpus, chosen, generated=name == "demo")
     if (file := options.data / "musique" / "questions.json.gz").exists():
         yield "musique-steps", indexes / "musique", Source(None, steps(file))
     if options.squad:
         yield "squad", indexes / "squad", squad(options.squad, options.rows)
     for name, index in (each.split("=", 1) for each in options.docs):
-        yield name, Path(index), Source(None, asked=documentation(name), generated=True)
+        yield name, Path(index), Source(None, cases=documentation(name), generated=True)
 
 
 def gather(options: argparse.Namespace) -> None:

@@ -18,9 +18,13 @@ NOTHING = replace(FOUND, span=-8.0, margin=0.1, evidence=-3.0, names=0.0, words=
 
 
 def test_the_table_has_a_weight_for_every_feature_and_none_for_anything_else():
-    features = set(asdict(FOUND)) - {"form"}
-    assert {name for name in WEIGHTS if not name.startswith("form ")} == {"constant", *features}
-    assert set(replace(FOUND, form="prose").weighed()) == set(WEIGHTS) - {"constant"}
+    features = set(asdict(FOUND)) - {"form"} | {"sentences"}
+    assert set(FOUND.weighed()) == features == set(WEIGHTS) - {"constant"}
+
+
+def test_no_span_is_expected_where_sentences_answer():
+    without = replace(NOTHING, names=0.5, words=0.3, nearness=0.6)
+    assert chance(replace(without, form="yes-no")) == chance(replace(without, form="prose")) > chance(without)
 
 
 @pytest.mark.parametrize("name", ["span", "margin", "evidence", "decided", "names", "words", "nearness", "agreement"])
@@ -44,11 +48,11 @@ def test_an_unknown_nearness_is_neither_near_nor_far():
     assert far < unknown < near
 
 
-def test_the_usual_threshold_tells_what_was_found_from_what_was_not():
+def test_the_default_threshold_separates_an_answer_from_none():
     assert chance(NOTHING) < AnswerSettings().threshold < chance(FOUND)
 
 
-def test_a_name_is_held_where_it_stands_as_a_whole_in_one_text():
+def test_a_name_is_covered_where_it_stands_as_a_whole_in_one_text():
     question = "When did Ann Lee build the Ness tower?"
     assert coverage(question, ["Ann Lee built towers."]).names == 1 / 2
     assert coverage(question, ["Ann built it.", "Lee was a town. The Ness tower stands."]).names == 1 / 2
@@ -58,7 +62,7 @@ def test_a_name_is_held_where_it_stands_as_a_whole_in_one_text():
     assert coverage("when was it?", []) == (0.8, 0.0)
 
 
-def test_words_are_held_wherever_they_stand():
+def test_words_are_covered_wherever_they_stand():
     assert coverage("Who painted the northern tower?", ["A tower.", "The northern one was painted."]).words == 1
     assert coverage("Who painted the northern tower?", ["A tower."]).words == 1 / 3
 

@@ -19,7 +19,6 @@ from ragways.core.dates import find as find_dates
 from ragways.core.text import lazy_regex
 from ragways.models.reader import AnswerSpan, Passage, Reading
 from ragways.reading.phrase import (
-    IDENTIFIER,
     clean_span,
     enumeration,
     is_answer,
@@ -207,6 +206,8 @@ _AMOUNT = lazy_regex(
 _BARE = lazy_regex(rf"(?:{_NUMBER.pattern}|[\s.,])+", re.IGNORECASE)
 """A number by itself, which is no list."""
 _LETTER = lazy_regex(r"[^\W\d_]")
+_CODE = lazy_regex(r"\b\w+_\w+\b|\b[a-z]{2,}[A-Z]\w*")
+"""Identifiers of code. `TechCrunch` and `McCarthy` are written like some of them, and are names."""
 UNFIT: Final = 0.2
 """What is left of the weight of a span that is not of the kind that the question wants (a date, a number, a name), that
 mostly repeats the question, or stands in a heading or in a list of terms.
@@ -255,7 +256,7 @@ def _answers(
 ) -> tuple[tuple[SpanAnswer, ...], dict[SentencePlace, float]]:
     found: dict[str, SpanAnswer] = {}
     weights: dict[SentencePlace, float] = defaultdict(float)
-    identifiers = [found.casefold() for found in IDENTIFIER.findall(question)]
+    identifiers = [found.casefold() for found in _CODE.findall(question)]
     for one in passes:
         for span, probability in zip(one.reading.spans, one.probabilities(), strict=True):
             window = one.group[span.passage]

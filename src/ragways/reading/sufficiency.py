@@ -54,7 +54,12 @@ class Features:
         known["length"] = min(self.length, LONG) / 10
         known["nested"] = min(self.nested, DEEP)
         known["evidence"] = max(-LARGE_EVIDENCE, min(LARGE_EVIDENCE, self.evidence))
-        return {**{name: float(value) for name, value in known.items()}, f"form {form}": 1.0}
+        known["sentences"] = form in BY_SENTENCES and not self.decided
+        return {name: float(value) for name, value in known.items()}
+
+
+BY_SENTENCES: Final = frozenset({"prose", "yes-no", "same", "both"})
+"""Forms of questions for which no span is the answer."""
 
 
 USUAL_NEARNESS: Final = 0.45
@@ -74,7 +79,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "agreement": 0.27,
     "length": 0.70,
     "nested": -0.33,
-    "form prose": 1.19,
+    "sentences": 1.19,
 }
 """By feature; a form without a weight of its own has none. Fitted by `python benchmarks/abstention.py --rows DIR --fit`
 on eight sets of questions that the reader was not trained on, answerable and unanswerable ones counting the same; what

@@ -38,7 +38,7 @@ from ragways.reading.phrase import (
     titled_row,
 )
 from ragways.reading.questions import parse_question
-from ragways.reading.sufficiency import Features, chance, coverage, structure
+from ragways.reading.sufficiency import BY_SENTENCES, Features, chance, coverage, structure
 from ragways.reading.windows import content_stems, stems
 from ragways.tasks.extract import SEARCHED, AnswerPassage, Candidate, Embed, Terms, score_sentences
 
@@ -100,8 +100,7 @@ _SEVERAL = re.compile(
     r"\s*(?:which|what) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|do|does|can|may|must|have)\b", re.IGNORECASE
 )
 _ONLY_READ = frozenset({"prose", "list", "span", "count"})
-_YES_OR_NO = frozenset({"yes-no", "same", "both"})
-_BY_SENTENCES = _YES_OR_NO | {"prose"}
+_YES_OR_NO = BY_SENTENCES - {"prose"}
 _NEGATED = re.compile(r"\b(?:not|no|never|none|neither|nor|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -149,12 +148,11 @@ async def read_answer(
     wants = wanted_value(question)
     reach = reach if form in _ONLY_READ else AFTER_COMPARING
     read = await read_evidence(question, titled, reader, form, reach)
-    features = _features(question, passages, read, form)
     best = read.answers[0] if read.answers else None
     if form == "choice" and (chosen := _option(question, read, passages)) is not None:
         texts_cited: tuple[CitedText, ...] = (chosen,)
         explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in chosen.places)
-    elif best and best.fit and form not in _BY_SENTENCES and not needs_heading(best.text):
+    elif best and best.fit and form not in BY_SENTENCES and not needs_heading(best.text):
         shown = (best.place, *read.further)
         items = _listed(passages[best.place.passage].sentences, best.place) if form == "list" else []
         texts = [clean_sentence(passages[place.passage].sentences[place.sentence]).rstrip(",;.") for place in items]
@@ -170,6 +168,9 @@ async def read_answer(
             texts_cited, explanation = (_yes_or_no(question, texts_cited),), texts_cited
         elif value := _value_in(texts_cited, wants):
             texts_cited, explanation = (value,), texts_cited
+    places = tuple(place for cited in texts_cited for place in cited.places)
+    by_reader = (best.score, read.margin, best.evidence) if best else (NOWHERE, 0.0, read.logits[1])
+    features = _features(question, passages, form, places, by_reader)
     return ReadAnswer(texts_cited, explanation, chance(features) if texts_cited else 0.0, features)
 
 
@@ -184,14 +185,8 @@ def _form(question: str) -> str:
 def _decided(question: str, passages: Sequence[AnswerPassage], decided: Compared, form: str) -> ReadAnswer:
     """An answer that follows from facts: each is cited, and its sentence shown."""
     places = tuple(dict.fromkeys(SentencePlace(fact.passage, fact.sentence) for fact in decided.facts))
-    there = passages[places[0].passage]
-    length, nested = structure(question)
-    features = Features(
-        span=SURE, margin=1.0, evidence=SURE, decided=1.0 if decided.complete else PARTLY,
-        names=coverage(question, [each.searched for each in passages[:LOOKED_AT]]).names,
-        words=_stated(question, passages, places),
-        nearness=there.nearness, agreement=there.retrievers, length=length, nested=nested, form=form,
-    )  # fmt: skip
+    sureness = 1.0 if decided.complete else PARTLY
+    features = _features(question, passages, form, places, (SURE, 1.0, SURE), decided=sureness)
     text = decided.answer.capitalize() if decided.answer in ("yes", "no") else decided.answer
     explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in places)
     return ReadAnswer((CitedText(text, places),), explanation, chance(features), features)
@@ -268,18 +263,25 @@ def _joined(items: Sequence[str]) -> str:
     return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else items[0]
 
 
-def _features(question: str, passages: Sequence[AnswerPassage], read: ReadEvidence, form: str) -> Features:
-    looked = passages[:LOOKED_AT]
-    best = read.answers[0] if read.answers else None
-    there = passages[best.place.passage] if best else passages[0]
+def _features(
+    question: str,
+    passages: Sequence[AnswerPassage],
+    form: str,
+    places: Sequence[SentencePlace],
+    read: tuple[float, float, float],
+    decided: float = 0.0,
+) -> Features:
+    """The features of an answer that cites these places; `read` are its span, margin and evidence."""
+    span, margin, evidence = read
+    there = passages[places[0].passage if places else 0]
     length, nested = structure(question)
     return Features(
-        span=best.score if best else NOWHERE,
-        margin=read.margin,
-        evidence=best.evidence if best else read.logits[1],
-        decided=0.0,
-        names=coverage(question, [each.searched for each in looked]).names,
-        words=_stated(question, passages, (best.place, *read.further)) if best else 0.0,
+        span=span,
+        margin=margin,
+        evidence=evidence,
+        decided=decided,
+        names=coverage(question, [each.searched for each in passages[:LOOKED_AT]]).names,
+        words=_stated(question, passages, places),
         nearness=there.nearness,
         agreement=there.retrievers,
         length=length,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,22 @@ from ragways.assemble import opened
 from ragways.core.errors import UsageError
 from ragways.core.stream import streaming
 from ragways.core.types import ABSTENTION
+from ragways.evaluation.datasets import load_questions
 from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
 from ragways.retrieval.paradigm import parse_variant
-from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, WISHED, WITHHELD, bundled, checked
+from ragways.retrieval.routing.auto import (
+    ABSTAINED,
+    DOUBT,
+    NOT_ROUTED,
+    OWN,
+    WISHED,
+    WITHHELD,
+    bundled,
+    checked,
+    least_chance,
+)
 from ragways.retrieval.routing.features import FEATURES
-from ragways.retrieval.routing.router import ABSTAIN, ArmModel, Guard, Router, Scale, Stop
+from ragways.retrieval.routing.router import ABSTAIN, ArmEstimate, ArmModel, Decision, Guard, Router, Scale, Stop
 from ragways.settings import Settings
 from ragways.testing.server import LoopbackServer
 
@@ -43,7 +54,7 @@ def route_by(tmp_path: Path, demo_settings: Settings) -> RouteBy:
     def run(chosen: Router, question: str = QUESTION, settings: Settings = demo_settings, /, **values: Any) -> Result:
         file = tmp_path / "router.json"
         file.write_text(chosen.text(), encoding="utf-8")
-        return asked(settings, "auto", question, router=file, **values)
+        return result_of(settings, "auto", question, router=file, **values)
 
     return run
 
@@ -64,7 +75,7 @@ def taken(result: Result) -> str:
 LAYERS = frozenset({"vectors", "words", "graph", "communities"})
 
 
-def asked(
+def result_of(
     settings: Settings,
     paradigm: str,
     question: str = QUESTION,
@@ -90,7 +101,7 @@ def test_an_arm_answers_as_its_paradigm_with_its_settings(route_by: RouteBy, dem
     paradigm, settings = parse_variant(name)
     values: dict[str, Any] = dict(settings)
     assert (routed.paradigm, taken(routed)) == ("auto", name)
-    assert routed.answer == asked(demo_settings, paradigm, **values).answer
+    assert routed.answer == result_of(demo_settings, paradigm, **values).answer
     if paradigm == "fused":
         assert [step.name for step in routed.trace.walk()].count("weigh") == 1, "nothing is searched twice"
 
@@ -100,7 +111,7 @@ def test_it_abstains_where_the_router_says_so_and_shows_what_is_nearest(route_by
     assert result.answer.abstained
     assert result.answer.text == ABSTENTION
     assert result.answer.way == ABSTAINED
-    assert result.answer.evidence == asked(demo_settings, "fused", k=3).answer.evidence
+    assert result.answer.evidence == result_of(demo_settings, "fused", k=3).answer.evidence
 
 
 @pytest.mark.parametrize("name", ["fused[k=5]", "naive[k=5]"])
@@ -142,7 +153,7 @@ def test_an_arm_whose_layer_is_missing_is_not_taken(route_by: RouteBy):
 
 def test_with_k_there_is_no_routing(route_by: RouteBy, demo_settings: Settings):
     result = route_by(router(arm("naive", 2.0), arm("fused[k=3]", 0.0)), QUESTION, k=4)
-    assert result.answer == asked(demo_settings, "fused", k=4).answer
+    assert result.answer == result_of(demo_settings, "fused", k=4).answer
     assert result.route is not None
     assert (result.route.arm, result.route.reason) == ("fused[k=4]", WISHED)
 
@@ -167,9 +178,9 @@ def test_the_index_has_a_router_of_its_own_that_goes_before_the_bundled_one(demo
     file = demo_settings.index / OWN
     try:
         file.write_text(router(arm("naive[k=2]", 2.0), arm("fused[k=3]", 0.0)).text(), encoding="utf-8")
-        assert taken(asked(demo_settings, "auto")) == "naive[k=2]"
+        assert taken(result_of(demo_settings, "auto")) == "naive[k=2]"
         file.write_text(router(arm("naive[k=2]", -2.0), arm("fused[k=3]", 0.0)).text(), encoding="utf-8")
-        assert taken(asked(demo_settings, "auto")) == "fused[k=3]", "a changed file is read again"
+        assert taken(result_of(demo_settings, "auto")) == "fused[k=3]", "a changed file is read again"
     finally:
         file.unlink()
 
@@ -178,7 +189,7 @@ def test_the_index_has_a_router_of_its_own_that_goes_before_the_bundled_one(demo
     ("layers", "by"), [({"vectors", "words"}, "hybrid-words"), ({"vectors"}, "naive"), ({"words"}, "words")]
 )
 def test_an_index_with_fewer_layers_is_answered_too(demo_settings: Settings, layers: set[str], by: str):
-    result = asked(demo_settings, "auto", layers=frozenset(layers))
+    result = result_of(demo_settings, "auto", layers=frozenset(layers))
     assert result.route is not None
     assert result.route.arm.startswith(by)
     assert (result.route.reason == NOT_ROUTED) is (bundled(by) is None)
@@ -213,9 +224,54 @@ def test_what_comes_with_ragways_knows_its_arms_and_features(by: str):
     ],
 )
 def test_the_bundled_router_on_the_bundled_corpus(demo_settings: Settings, question: str, arm: str):
-    result = asked(demo_settings, "auto", question)
+    result = result_of(demo_settings, "auto", question)
     assert taken(result).startswith(arm)
     assert result.answer.abstained or arm != ABSTAIN
+
+
+ABOUT_OTHERS = (
+    "Which actor played the lead in the 1994 film Pulp Fiction?",
+    "What is the capital of the Australian state that Perth is in?",
+    "Who was the first woman to win a Nobel Prize in physics?",
+    "Is the Eiffel Tower taller than the Chrysler Building?",
+    "In what year did the Berlin Wall fall?",
+    "Which company makes the PlayStation, Sony or Nintendo?",
+    "How many moons does Jupiter have?",
+    "Who wrote the novel on which the film Blade Runner is based?",
+    "Does TechCrunch report that Apple was fined by the European Union?",
+    "How do I declare an optional query parameter in FastAPI?",
+)
+
+
+def test_few_questions_are_refused_that_the_corpus_answers_and_nearly_all_that_it_does_not(
+    demo_settings: Settings, demo_corpus: Path
+):
+    answerable = [
+        question.text
+        for question in load_questions("plain", demo_corpus / "questions.jsonl")
+        if question.type not in ("null", "summary")
+    ]
+
+    async def refused(questions: Sequence[str]) -> float:
+        async with opened(demo_settings) as use:
+            results = [await ask(use, question, "auto") for question in questions]
+            return sum(result.answer.abstained for result in results) / len(results)
+
+    assert asyncio.run(refused(answerable[::2])) <= 0.1
+    assert asyncio.run(refused(ABOUT_OTHERS)) >= 0.9
+
+
+def test_the_threshold_follows_what_the_look_makes_of_the_question():
+    def least(threshold: float, value: float, **values: Any) -> float:
+        return least_chance(
+            threshold, Decision("naive", "", (ArmEstimate(ABSTAIN, value, 0, 0),), (), "naive", **values)
+        )
+
+    assert least(0.1, 0.01) < 0.01
+    assert least(0.1, DOUBT) == pytest.approx(0.1)
+    assert least(0.1, 0.9) > 0.5
+    assert least(0.1, 0.9, far=True) == 0.1
+    assert (least(0.0, 0.9), least(1.0, 0.01)) == (0.0, 1.0)
 
 
 def test_without_reports_the_answer_names_the_layer_that_a_question_about_the_whole_corpus_needs(
@@ -233,8 +289,8 @@ def test_without_reports_the_answer_names_the_layer_that_a_question_about_the_wh
 def test_the_bundled_router_trades_as_its_file_has_it_unless_a_trade_is_set(demo_settings: Settings):
     found, route, dear = (
         bundled("fused"),
-        asked(demo_settings, "auto").route,
-        asked(demo_settings, "auto", trade=0.5).route,
+        result_of(demo_settings, "auto").route,
+        result_of(demo_settings, "auto", trade=0.5).route,
     )
     assert found is not None
     assert route is not None

@@ -25,7 +25,7 @@ from ragways.reading.question_type import question_type
 from ragways.retrieval.answer import answer, is_retrieval_only
 from ragways.retrieval.fused import FUSED
 from ragways.retrieval.paradigm import Paradigm, Strategy, Tokens, parse_variant
-from ragways.retrieval.reader import affordable
+from ragways.retrieval.reader import affordable, reader_for
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.routing.features import FEATURES, all_features
 from ragways.retrieval.routing.look import Look, cut, look
@@ -38,6 +38,8 @@ USUAL_K: Final = 10
 """Passages shown where no router fits."""
 PARADIGM_ROUTER: Final = "paradigms"
 """The bundled router among the paradigms of RAGRouter-Bench, which is taken where the settings name it so."""
+DOUBT: Final = 0.23
+"""The value of abstaining at which `answer.threshold` is taken as it is."""
 SEEN: Final = 3
 """Passages shown beside an abstention by the router."""
 NOT_ROUTED: Final = "no router was fitted for what this index has"
@@ -98,12 +100,14 @@ def auto_paradigm(find: Find) -> Paradigm:
             decision = await _decide(use, find, k, trade, looked)(query)
             if decision.arm == ABSTAIN:
                 return await _abstain(use, looked, tokens)
-            arm = arm_of(decision.arm, find)
+            arm, here = arm_of(decision.arm, find), use
+            if reader_for(use, query.text)[0] is not None:
+                here = replace(use, threshold=least_chance(use.threshold, decision))
             if not arm.cuts(looked):
-                return _withheld(await arm.paradigm.strategy(use, _within(arm, tokens))(query), decision)
+                return _withheld(await arm.paradigm.strategy(here, _within(arm, tokens))(query), decision)
             size, most = arm.size
-            evidence = await cut(use, looked, size, min(most, tokens))
-            return _withheld(await answer(use, reach=_reach(looked))(evidence), decision)
+            evidence = await cut(here, looked, size, min(most, tokens))
+            return _withheld(await answer(here, reach=_reach(looked))(evidence), decision)
 
         return Step("take", run)
 
@@ -133,6 +137,17 @@ async def _abstain(use: Resources, looked: Look, tokens: int) -> Answer:
     evidence = await cut(use, looked, SEEN, tokens)
     way = "retrieval only" if is_retrieval_only() else ABSTAINED
     return Answer(evidence, ABSTENTION, abstained=True, way=way)
+
+
+def least_chance(threshold: float, decision: Decision) -> float:
+    """The least chance with which an answer is given after a decision: below the threshold where the look makes it
+    likely that the corpus answers, above it where abstaining has a high value. The odds of both are multiplied.
+    """
+    doubt = next((each.value for each in decision.estimates if each.arm == ABSTAIN), None)
+    if doubt is None or decision.far or not 0 < doubt < 1:
+        return threshold
+    against = doubt * (1 - DOUBT) / ((1 - doubt) * DOUBT)
+    return threshold * against / (1 - threshold + threshold * against)
 
 
 def _withheld(answer: Answer, decision: Decision) -> Answer:
