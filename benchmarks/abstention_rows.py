@@ -142,7 +142,13 @@ async def rows_of(use: Resources, name: str, cases: Sequence[Case]) -> list[Row]
             features = next(_features(result.trace), None)
             if features is None and paradigm != AUTO:
                 continue
-            row = {"set": name, "kind": one.kind, "paradigm": paradigm, "id": one.question.id, "features": features}
+            row: Row = {
+                "set": name,
+                "kind": one.kind,
+                "paradigm": paradigm,
+                "id": one.question.id,
+                "features": features,
+            }
             if paradigm == AUTO and result.route is not None:
                 least = least_chance(AnswerSettings().threshold, result.route)
                 row |= {"refused": result.answer.abstained or (result.answer.chance or 0.0) < least}

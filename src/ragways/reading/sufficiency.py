@@ -1,4 +1,4 @@
-"""Does this evidence hold an answer to this question? A chance, from what the reader says and what the evidence holds.
+"""How likely an answer is right, by the reader's logits and by what of the question the evidence contains.
 
 The chance is a logistic of `Features`; its weights are one table (`WEIGHTS`). `answer.threshold` is the least chance
 with which an answer is given.
@@ -23,10 +23,10 @@ class Features:
     - `span`: the logit of the best span against there being none; `margin`: how much more of the reader's weight it has
       than the next different one, 0 to 1; `evidence`: the logit of its passage being evidence
     - `decided`: how sure rules are that decided a comparison, 0 where none did, 1 where they had all facts
-    - `names`: the share of the question's names and numbers that a passage holds; `words`: the share of its words that
-      the sentences cited hold
-    - `nearness`: the cosine of the question and the answer's passage, where a retriever gave one
-    - `agreement`: how many retrievers found the answer's passage
+    - `names`: the share of the question's names and numbers that a passage contains; `words`: the share of its words
+      that the sentences cited contain
+    - `nearness`: the cosine of the question and the first passage cited, where a retriever gave one
+    - `agreement`: how many retrievers found that passage
     - `length`, `nested`: how many words that mean something a question has, and in how many steps it comes to what it
       asks for ("the father of the actor who …"); `form`: what it asks for (`questions.Form`)
     """
@@ -81,10 +81,11 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "nested": -0.33,
     "sentences": 1.19,
 }
-"""By feature; a form without a weight of its own has none. Fitted by `python benchmarks/abstention.py --rows DIR --fit`
-on eight sets of questions that the reader was not trained on, answerable and unanswerable ones counting the same; what
-speaks for an answer has no negative weight. "These passages answer" added nothing to the logits of span and evidence.
-How well it does on a set that it was not fitted on: docs/figures.md.
+"""By feature. Fitted by `python -m benchmarks.abstention --rows DIR --fit` on eight sets of questions that the reader
+was not trained on, answerable and unanswerable ones counting the same; what speaks for an answer has no negative
+weight. `sentences` was fitted on how and why; yes or no is answered by sentences, too. Weights fitted on six sets by the
+reader as it is now separate no better on the set left out. "These passages answer" added nothing to the logits of span
+and evidence. How well it does: docs/figures.md.
 """
 
 # Capitals that do not begin a sentence, with those that follow; numbers; identifiers.
@@ -117,15 +118,15 @@ def names_in(question: str) -> tuple[tuple[int, int], ...]:
 
 
 class Coverage(NamedTuple):
-    """The shares of a question's names and numbers, and of its words, that texts hold."""
+    """The shares of a question's names and numbers, and of its words, that texts contain."""
 
     names: float
     words: float
 
 
 def coverage(question: str, texts: Sequence[str]) -> Coverage:
-    """What texts hold of a question: a name where one of them has all of it in a row, words wherever they stand. A
-    question without names counts as one with four of five found.
+    """What of a question texts contain: a name where one of them has all of it in a row, words wherever they stand. A
+    question without names counts as one of whose names four of five are there.
     """
     present, wanted = frozenset[str]().union(*map(stems, texts)), content_stems(question)
     rows = [_in_a_row(text) for text in texts]
