@@ -235,7 +235,9 @@ def main() -> None:
         found: dict[str, Any] = {name: round(weight, 2) for name, weight in weights.items()}
         found["best threshold"] = best_threshold(rows, chances(rows, weights))
     else:
-        found = {"refused by auto": refused_by_auto(loaded), **report(rows, options.threshold)}
+        found = {"refused by auto": refused_by_auto(loaded)}
+        if len(set(rows.families)) > 1:
+            found |= report(rows, options.threshold)
     print(json.dumps(found, indent=2))
 
 

@@ -83,9 +83,9 @@ WEIGHTS: Final[Mapping[str, float]] = {
 }
 """By feature. Fitted by `python -m benchmarks.abstention --rows DIR --fit` on eight sets of questions that the reader
 was not trained on, answerable and unanswerable ones counting the same; what speaks for an answer has no negative
-weight. `sentences` was fitted on how and why; yes or no is answered by sentences, too. Weights fitted on six sets by the
-reader as it is now separate no better on the set left out. "These passages answer" added nothing to the logits of span
-and evidence. How well it does: docs/figures.md.
+weight. `sentences` was fitted on how and why; yes or no is answered by sentences, too. Weights fitted on six sets by
+the reader as it is now separate no better on the set left out. "These passages answer" added nothing to the logits of
+span and evidence. How well it does: docs/figures.md.
 """
 
 # Capitals that do not begin a sentence, with those that follow; numbers; identifiers.
