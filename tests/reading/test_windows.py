@@ -19,7 +19,7 @@ def test_short_passages_are_shown_whole_and_empty_ones_not_at_all():
     assert window.shown.shown == "Warsaw. " + " ".join(RIVER[1])
 
 
-def test_a_character_is_told_the_sentence_it_stands_in():
+def test_a_character_is_in_the_sentence_that_covers_its_place():
     (window,) = windows("Which river?", [RIVER], 1000)
     shown = window.shown.shown
     assert window.sentence_at(0) is None
@@ -31,6 +31,13 @@ def test_of_a_sentence_longer_than_the_window_the_part_with_the_questions_words_
     (window,) = windows("Where lies the treasure?", [("Map", (long,))], 200)
     assert "treasure lies in Ankara" in window.sentences[0]
     assert len(window.sentences[0]) <= 200
+
+
+def test_a_part_of_a_long_sentence_begins_and_ends_with_whole_words():
+    words = [f"department{number}" for number in range(60)]
+    for wanted in ("department17", "department40"):
+        [window] = windows(f"Which is {wanted}?", [("", [" ".join(words)])], 100)
+        assert set(window.sentences[0].split()) <= set(words)
 
 
 def test_windows_never_exceed_their_size_and_keep_the_order_of_passages():
@@ -46,7 +53,7 @@ def test_windows_never_exceed_their_size_and_keep_the_order_of_passages():
         ]
         size = dice.randint(20, 90)
         found = windows("Where lies the river of treasure?", passages, size)
-        assert [window.passage for window in found] == [n for n, (_, said) in enumerate(passages) if said]
+        assert [window.passage for window in found] == [n for n, (_, sentences) in enumerate(passages) if sentences]
         for window in found:
             assert len(window.shown.text) <= size
             assert window.sentences[0] in passages[window.passage][1][window.first]

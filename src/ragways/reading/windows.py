@@ -88,7 +88,7 @@ def _window(
 
 
 def _cut(sentence: str, weights: dict[str, float], size: int) -> str:
-    """Of a sentence that is longer than `size`, the part in which most of the question's words stand."""
+    """Of a sentence that is longer than `size`, the whole words of the part in which most of the question's stand."""
     if len(sentence) <= size:
         return sentence
     found = [(m.start(), weights.get(m.group().casefold()[:_STEM], 0.0)) for m in _WORD.finditer(sentence[: 50 * size])]
@@ -97,7 +97,12 @@ def _cut(sentence: str, weights: dict[str, float], size: int) -> str:
         shared = sum(weight for place, weight in found if begin <= place < begin + size)
         if shared > most + 1e-9:
             best, most = begin, shared
-    return sentence[best : best + size]
+    shown = sentence[best : best + size]
+    if best and not sentence[best - 1].isspace():
+        shown = shown.partition(" ")[2] or shown
+    if best + size < len(sentence) and not sentence[best + size].isspace():
+        shown = shown.rpartition(" ")[0] or shown
+    return shown
 
 
 @lru_cache(maxsize=20_000)
