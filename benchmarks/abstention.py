@@ -56,7 +56,7 @@ class Table:
 
     @property
     def counts(self) -> Floats:
-        """What each row counts. Tricks have no part in the weights: nothing that is known here tells them."""
+        """What each row counts. Tricks have no part in the weights: nothing that is known here separates them."""
         found = np.zeros(len(self.sets))
         for name in set(self.sets):
             alike = len(set(self.sets[np.isin(self.families, self.families[self.sets == name])]))

@@ -324,7 +324,7 @@ def _further(
     question: str, best: SpanAnswer, passages: Sequence[TitledSentences], passes: Sequence[Pass]
 ) -> tuple[SentencePlace, ...]:
     """The sentence by which a name of the question leads to the answer's passage: it stands in another passage that the
-    reader takes for evidence, holds a name of the question that the answer's sentence does not, and names the title of
+    reader takes for evidence, has a name of the question that the answer's sentence does not, and names the title of
     the answer's passage, or its own is named by the answer's sentence.
     """
     names = frozenset[str]().union(*map(stems, _NAMED.findall(question)))

@@ -207,9 +207,9 @@ def _option(question: str, read: ReadEvidence, passages: Sequence[AnswerPassage]
     places: dict[str, SentencePlace] = {}
     for number, passage in enumerate(passages[:LOOKED_AT]):
         for at, sentence in enumerate(passage.sentences):
-            held = stems(f"{passage.title} {sentence[:SEARCHED]}")
+            present = stems(f"{passage.title} {sentence[:SEARCHED]}")
             for name in names:
-                if own[name] and own[name] <= held:
+                if own[name] and own[name] <= present:
                     place = SentencePlace(number, at)
                     weights[name] += read.weights.get(place, 0.0) + NAMED_BY
                     places.setdefault(name, place)

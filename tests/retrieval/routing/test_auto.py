@@ -120,10 +120,10 @@ def test_an_answer_below_the_threshold_is_withheld_also_from_who_listens(route_b
     given = route_by(router(*arms, stop=Stop(answer=0.01)))
     assert given.answer.chance is not None
     assert not given.answer.abstained
-    heard: list[str] = []
-    with streaming(lambda text, restart=False: heard.append(text)):
+    streamed: list[str] = []
+    with streaming(lambda text, restart=False: streamed.append(text)):
         withheld = route_by(router(*arms, stop=Stop(answer=given.answer.chance + 0.001)))
-    assert withheld.answer.text == ABSTENTION == heard[-1]
+    assert withheld.answer.text == ABSTENTION == streamed[-1]
     assert (withheld.answer.abstained, withheld.answer.way) == (True, WITHHELD)
     assert withheld.answer.chance == given.answer.chance
     assert withheld.answer.evidence == given.answer.evidence
@@ -159,7 +159,7 @@ def test_with_k_there_is_no_routing(route_by: RouteBy, demo_settings: Settings):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (router(ArmModel("no-such", 0.5, 0.0)), "no-such"),
         (router(arm("fused[k=none]", 0.0)), "k of fused"),
@@ -169,8 +169,8 @@ def test_with_k_there_is_no_routing(route_by: RouteBy, demo_settings: Settings):
         (router(arm("hybrid-words", 0.0), look="hybrid-words"), "looks by hybrid-words"),
     ],
 )
-def test_a_router_for_something_else_is_refused(route_by: RouteBy, wrong: Router, said: str):
-    with pytest.raises(UsageError, match=said):
+def test_a_router_for_something_else_is_refused(route_by: RouteBy, wrong: Router, message: str):
+    with pytest.raises(UsageError, match=message):
         route_by(wrong)
 
 
