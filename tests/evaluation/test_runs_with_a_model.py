@@ -10,6 +10,7 @@ import pytest
 from ragways.assemble import opened
 from ragways.core import log as jsonl
 from ragways.core.errors import BudgetExceeded, UsageError
+from ragways.evaluation.gate import gate
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import Records, RunInfo, begin
 from ragways.evaluation.run import RunOptions, Variant, evaluate
@@ -60,9 +61,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def asked(folder: Path, model: Slow, *, out: str = "run", cache: MemoryCache | None = None, **options) -> Records:
+PRICES = Prices({"slow": Price(1.0, 1.0)})
+
+
+async def asked(
+    folder: Path,
+    model: Slow,
+    *,
+    out: str = "run",
+    cache: MemoryCache | None = None,
+    prices: Prices = PRICES,
+    **options,
+) -> Records:
     index = Index.open(folder / "index")
-    client = ModelClient(model, cache=cache, prices=Prices({"slow": Price(1.0, 1.0)}))
+    client = ModelClient(model, cache=cache, prices=prices)
     try:
         use = Resources(index, WordHashes(), client, fallback=True)
         run = await evaluate(use, QUESTIONS, [Variant("words", "words")], folder / out, options=RunOptions(**options))
@@ -116,6 +128,13 @@ def test_a_reply_that_was_paid_before_a_kill_counts_with_what_it_cost(folder: Pa
     assert [r.usage.input for r in again] == [r.usage.input for r in first]
     assert all(record.usage.spent == 0 for record in again)
     assert all(record.usage.spent == record.usage.usd and record.usage.spent for record in first)
+
+
+def test_an_unknown_price_is_unknown_and_no_gate_takes_it_for_nothing(folder: Path):
+    records = list(asyncio.run(asked(folder, Slow(), prices=Prices())))
+    assert {(record.usage.usd, record.usage.spent, record.usage.calls) for record in records} == {(None, None, 1)}
+    words = [check.words for check in gate(folder / "run", require=["usd<=1", "spent<=1"], least=1).misses]
+    assert words == ["usd is unscored", "spent is unscored"]
 
 
 def test_a_seed_reaches_the_model_and_the_record(folder: Path):

@@ -74,11 +74,12 @@ class AnswerUsage:
     spent: float | None = None
 
     @classmethod
-    def of(cls, usage: Usage, *, evidence: float | None = None, spent: float | None = None) -> AnswerUsage:
-        """The usage of a trace, as a record has it."""
-        return cls(
-            usage.calls, usage.input, usage.output, usage.cached, usage.reasoning, usage.usd, None, evidence, spent
-        )
+    def of(
+        cls, usage: Usage, *, evidence: float | None = None, spent: float | None = None, priced: bool = True
+    ) -> AnswerUsage:
+        """The usage of a trace, as a record has it. Not `priced`: nobody knows what the model's calls cost."""
+        usd, paid = (None, None) if usage.calls and not priced else (usage.usd, spent)
+        return cls(usage.calls, usage.input, usage.output, usage.cached, usage.reasoning, usd, None, evidence, paid)
 
     @property
     def all_tokens(self) -> float:

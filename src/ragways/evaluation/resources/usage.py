@@ -115,8 +115,15 @@ def _usage(rows: Sequence[Record], cpu: float | None) -> dict[str, Cell]:
         "generation_tokens": _average([generation.all_tokens for _, generation in parts]),
         "generation_calls": _average([generation.calls for _, generation in parts]),
         "unsplit": len(answered) - len(parts),
-        "spent": sum(row.usage.spent if row.usage.spent is not None else row.usage.usd or 0.0 for row in rows),
+        "spent": _spent([row.usage for row in rows]),
     }
+
+
+def _spent(used: Sequence[AnswerUsage]) -> float | None:
+    """None where the price of a call is unknown."""
+    paid = [one.spent if one.spent is not None else one.usd for one in used if one.calls or one.usd is not None]
+    known = [usd for usd in paid if usd is not None]
+    return sum(known) if len(known) == len(paid) else None
 
 
 def _average(values: Sequence[float | None]) -> float | None:
