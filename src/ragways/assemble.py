@@ -222,21 +222,24 @@ def prices_of(settings: Settings) -> Prices:
 
 def recipe_of(
     settings: Settings,
-    layers: frozenset[str],
+    layers: Iterable[str] | None,
     *,
     graph: GraphSettings | None = None,
     embedder: OwnEmbedder | None = None,
     model: OwnModel | None = None,
 ) -> Recipe:
-    """What the settings say an index is to be; `graph` takes the place of what they say of the graph."""
+    """What the settings say an index is to be; `graph` takes the place of what they say of the graph. Without `layers`
+    it has vectors and words and, where it is new and gains by one, a graph by rules.
+    """
     from ragways.corpus.patterns import Selection
     from ragways.index.recipe import Recipe
-    from ragways.layers.table import layer_settings
+    from ragways.layers.table import check_layers, layer_settings
 
     return Recipe(
         embedder=lambda: embedder_of(settings, embedder),
         chunking=chunking_of(settings.chunking),
-        layers=layers,
+        layers=USUAL if layers is None else check_layers(layers),
+        graph_where_it_pays=layers is None and settings.graph.method == "rules",
         model=lambda work_cache: client_of(settings, work_cache, own=model),
         options=_load_options(settings.corpus),
         selection=Selection(settings.corpus.include, settings.corpus.exclude, settings.corpus.gitignore),
@@ -318,12 +321,9 @@ async def plan_files(wanted: IndexOptions) -> IndexPlan:
 def _run_of(wanted: IndexOptions) -> tuple[Settings, Recipe, dict[str, Any]]:
     """The settings, the recipe, and the arguments that a run and a plan of it share."""
     from ragways.index.recipe import check_fresh
-    from ragways.layers.table import check_layers
 
     chosen = settings_for(wanted.settings, wanted.index).selecting(wanted.include, wanted.exclude)
-    layers = USUAL if wanted.layers is None else check_layers(wanted.layers)
-    recipe = recipe_of(chosen, layers, embedder=wanted.embedder, model=wanted.model)
-    recipe = replace(recipe, graph_where_it_pays=wanted.layers is None and chosen.graph.method == "rules")
+    recipe = recipe_of(chosen, wanted.layers, embedder=wanted.embedder, model=wanted.model)
     paths = [wanted.paths] if isinstance(wanted.paths, str | Path) else wanted.paths
     return chosen, recipe, {
         "paths": list(map(Path, paths)), "web": wanted.web, "rebuild": wanted.rebuild,

@@ -16,6 +16,7 @@ import pytest
 
 from ragways.apps.index import follow
 from ragways.core.errors import RagwaysError, UsageError
+from ragways.index.diagnosis import MANY
 from ragways.index.open import Index
 from ragways.index.recipe import Summary
 from ragways.index.writer import writing
@@ -106,7 +107,9 @@ def test_a_wrong_path_is_an_error_at_once(tmp_path: Path):
 
 def test_the_command_runs_until_it_is_stopped(tmp_path: Path, cache_folder: Path):
     write(tmp_path / "docs", {"a.txt": "The pier is old.", "ragways.toml": ""})
-    command = [sys.executable, "-m", "ragways", "watch", "docs", "--every", "0.1", "--with", "words", "--json"]
+    rows = [{"title": f"Isle {n}", "text": f"It lies {n} miles from Isle {n - 1}."} for n in range(MANY)]
+    write(tmp_path / "docs", {"isles.jsonl": "".join(json.dumps(row) + "\n" for row in rows)})
+    command = [sys.executable, "-m", "ragways", "watch", "docs", "--every", "0.1", "--json"]
     environment = {**os.environ, "RAGWAYS_CACHE": str(cache_folder)}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as running:
         try:
@@ -119,4 +122,5 @@ def test_the_command_runs_until_it_is_stopped(tmp_path: Path, cache_folder: Path
             assert running.wait(60) == 0
         finally:
             running.kill()
-    assert (first["event"], first["added"], second["added"]) == ("indexed", 1, 1)
+    assert (first["event"], first["added"], second["added"]) == ("indexed", 1 + MANY, 1)
+    assert "graph built as well" in first["chosen"], "as `ragways index` does"

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ragways.core.errors import UsageError
+from ragways.index.diagnosis import MANY
 from ragways.service.app import make_app
 from ragways.service.config import ServiceConfig
 from ragways.service.state import FILE, State
@@ -65,6 +66,18 @@ def index(server: RunningServer, place: str, **body: object) -> dict[str, Any]:
 
 def states(server: RunningServer, place: str) -> dict[str, str]:
     return {one["path"]: one["state"] for one in server.client.get(f"{place}/files").json()["files"]}
+
+
+def test_a_collection_without_named_layers_gets_a_graph_where_it_pays(server: RunningServer):
+    """By the same rule as `ragways index`."""
+    client, place = server.client, f"{API}/collections/isles"
+    assert client.post(f"{API}/collections", json={"name": "isles"}).json()["wanted"] == []
+    rows = [{"title": f"Isle {n}", "text": f"It lies {n} miles from Isle {n - 1}."} for n in range(MANY)]
+    client.put(f"{place}/files/isles.jsonl", content="".join(json.dumps(row) + "\n" for row in rows))
+    plan = ended(server, place, kind="plan")
+    assert {one["name"] for one in plan["result"]["layers"]} == {"vectors", "words", "graph"}
+    assert "graph built as well" in index(server, place)["result"]["chosen"]
+    assert client.get(place).json()["layers"] == ["graph", "vectors", "words"]
 
 
 def test_files_become_documents_and_each_tells_what_became_of_it(server: RunningServer):

@@ -90,7 +90,7 @@ def index(
     with progress_bar(not json) as progress:
         wanted = IndexOptions(
             paths or [],
-            layers=layer_names(layers) if layers else None,
+            layers=layer_names(layers),
             web=web,
             settings=chosen,
             budget=budget,
@@ -243,9 +243,8 @@ def watch(
     """Index files and folders, and again whenever they change, until it is stopped (Ctrl-C, SIGTERM)."""
     from ragways.assemble import recipe_of
     from ragways.cloud.copies import no_url
-    from ragways.layers.table import check_layers
 
-    recipe = recipe_of(chosen, check_layers(layer_names(layers)))
+    recipe = recipe_of(chosen, layer_names(layers))
     report = _as_json if as_json else _as_text
     try:
         with spending(Budget(usd=budget)):

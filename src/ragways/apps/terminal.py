@@ -57,9 +57,9 @@ LayersOption = Annotated[
 ]
 
 
-def layer_names(given: Sequence[str] | None) -> list[str]:
-    """The layers that `--with` names; the usual ones without it."""
-    return [name.strip() for some in given or ["vectors,words"] for name in some.split(",") if name.strip()]
+def layer_names(given: Sequence[str] | None) -> list[str] | None:
+    """The layers that `--with` names; None without it."""
+    return [name.strip() for some in given for name in some.split(",") if name.strip()] if given else None
 
 
 # Those of an evaluation

@@ -12,7 +12,6 @@ from ragways.evaluation.duel.entries import TRIALS, DuelRules
 from ragways.evaluation.question import Question
 from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
 from ragways.index.recipe import Recipe
-from ragways.layers.table import check_layers
 from ragways.reproduce.differences import SAMPLES, recreated
 from ragways.reproduce.experiment import Experiment, LocatedData, PublishedColumn, PublishedVariant
 from ragways.retrieval.ask import PARADIGMS
@@ -97,7 +96,7 @@ def prepare(
         located=located,
         folder=folder,
         settings=chosen,
-        recipe=recipe_of(chosen, check_layers(sorted({"vectors", *needs}))),
+        recipe=recipe_of(chosen, {"vectors", *needs}),
         variants=variants,
         skipped=tuple(variant for variant in every if variant not in variants),
         columns=experiment.columns_on(data),

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import NoIndex, RagwaysError, WrongVersion
-from ragways.layers.table import USUAL, check_layers
+from ragways.layers.table import check_layers
 from ragways.service.errors import BadRequest, Conflict
 from ragways.service.keys import COLLECTION_NAME, MAIN, Caller
 from ragways.service.state import State
@@ -55,8 +55,9 @@ class Collection:
     """An index that a server answers from, and what it had when it was last looked at.
 
     `files` are the folder of what was uploaded; None where the index is only read. `folder` holds all that belongs to
-    the collection. `wanted` are the layers that an index job builds unless it names others. `trouble` says why the
-    collection cannot be asked, with the cure; it is empty where it can.
+    the collection. `wanted` are the layers that an index job builds unless it names others; where there are none, those
+    that `ragways index` builds. `trouble` says why the collection cannot be asked, with the cure; it is empty where it
+    can.
     """
 
     id: str
@@ -114,7 +115,7 @@ class Collections:
                 "this cannot be the name of a collection",
                 "use at most 64 small letters, digits, dots, underscores and hyphens; begin with a letter or a digit",
             )
-        wanted = USUAL if layers is None else check_layers(sorted(set(layers)))
+        wanted = check_layers(layers or ())
         if self._state.db.execute("SELECT count(*) FROM collections WHERE tenant = ?", (tenant,)).fetchone()[0] >= MOST:
             raise Conflict(f"there are {MOST} collections already", "delete one first")
         id = secrets.token_hex(8)

@@ -282,17 +282,15 @@ async def indexed(
     """The settings with an index of this corpus, stored in the cache, with the layers that the paradigms need."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build_own
-    from ragways.layers.table import check_layers
     from ragways.retrieval.ask import PARADIGMS
     from ragways.retrieval.paradigm import parse_variant
 
     wanted = [parse_variant(name) for name in paradigms]
     needs = {need for name, own in wanted for need in PARADIGMS.find(name).needs_with(own)}
-    layers = check_layers(sorted({"vectors", *needs}))
     chosen = settings.model_copy(update={"index": _place(settings.cache, corpus, openie)})
     recipe = recipe_of(
         chosen,
-        layers,
+        {"vectors", *needs},
         graph=chosen.graph.model_copy(update={"method": "import", "file": str(openie)}) if openie else None,
     )
     await build_own(chosen.index, [corpus], recipe, progress=progress)

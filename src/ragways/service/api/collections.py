@@ -41,7 +41,10 @@ class CollectionInfo(BaseModel):
     documents: int
     chunks: int
     layers: list[str] = Field(description="those that are built")
-    wanted: list[str] = Field(description="those that index jobs build unless they name others")
+    wanted: list[str] = Field(
+        description="those that index jobs build unless they name others; none: vectors and words, and for a new index "
+        "a graph, where many short documents name each other"
+    )
     generation: int = Field(description="grows with each change of the index; 0: not indexed yet")
     created: str
     trouble: str = Field(description="why it cannot be asked, with the cure; empty where it can")

@@ -118,7 +118,8 @@ async def start(access: Writing, body: JobRequest) -> JobInfo:
     if isinstance(body, IndexJob | PlanJob):
         if found.files is None:
             raise Conflict("this collection is only read", "index its folder where it was made")
-        arguments["layers"] = sorted(check_layers(found.wanted if body.layers is None else body.layers))
+        named = (found.wanted or None) if body.layers is None else body.layers
+        arguments["layers"] = None if named is None else sorted(check_layers(named))
     elif isinstance(body, QuestionsJob):
         find_kinds(body.kinds)
         if body.name == FEEDBACK:

@@ -53,11 +53,10 @@ async def _index(work: JobWork) -> dict[str, Any]:
     """Bring the index up to date with the files; show that what was removed is gone."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build
-    from ragways.layers.table import check_layers
     from ragways.service.work.erasure import UNERASED, erase, leaving
 
     files, rebuild = _uploaded(work), bool(work.arguments.get("rebuild"))
-    recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
+    recipe = recipe_of(work.settings, work.arguments["layers"])
     before = leaving(work.folder, work.index, files)
     erasing = (work.folder / UNERASED).exists()
     run = partial(build, work.index, [files], recipe, progress=work.progress, root=ROOT)
@@ -78,9 +77,8 @@ async def _plan(work: JobWork) -> dict[str, Any]:
     """What an index job would do and cost."""
     from ragways.assemble import recipe_of
     from ragways.index.plan import plan
-    from ragways.layers.table import check_layers
 
-    recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
+    recipe = recipe_of(work.settings, work.arguments["layers"])
     planned = await plan(work.index, [_uploaded(work)], recipe, progress=work.progress, root=ROOT)
     result = {"documents": planned.documents, **to_plain(planned)}
     return result | _named(planned.failed, "failed") | _named(planned.skipped, "skipped")

@@ -12,21 +12,24 @@ const MEANS = { vectors: "search by meaning", words: "search by words", windows:
 export function Indexing({ one, ended }) {
   const { paradigms } = useHome();
   const all = [...new Set([...ORDER, ...paradigms.flatMap((each) => each.needs)])];
-  const [layers, choose] = useState(() => new Set(one.wanted?.length ? one.wanted : one.layers.length ? one.layers : ["vectors", "words"])), [budget, limit] = useState("");
+  const usual = new Set(one.wanted?.length ? one.wanted : one.layers.length ? one.layers : ["vectors", "words"]);
+  const [chosen, choose] = useState(null), [budget, limit] = useState("");  // null: nobody chose, and the server does
+  const layers = chosen ?? usual;
   const plan = useJob(one.name, ["plan"]), index = useJob(one.name, ["index"], ended);
   const busy = under(plan.job) || under(index.job);
   const toggle = (name) => choose((old) => {
-    const next = new Set(old);
+    const next = new Set(old ?? usual);
     if (!next.delete(name)) next.add(name);
     return next;
   });
-  const body = (kind) => ({ kind, layers: all.filter((name) => layers.has(name)), ...(kind === "index" && budget !== "" ? { budget: Number(budget) } : {}) });
+  const body = (kind) => ({ kind, ...(chosen ? { layers: all.filter((name) => chosen.has(name)) } : {}), ...(kind === "index" && budget !== "" ? { budget: Number(budget) } : {}) });
   const fresh = plan.job && (!index.job || plan.job.created > index.job.created);
   return html`<section aria-labelledby="index-title" class="indexing">
     <h2 id="index-title">Index</h2>
     <div class="card">
       <fieldset><legend class="soft small">Layers</legend>
         ${all.map((name) => html`<label key=${name} class="layer"><input type="checkbox" checked=${layers.has(name)} disabled=${busy} onChange=${() => toggle(name)} /> <span>${shown(name)} <span class="soft small">${MEANS[name] ?? ""}</span></span></label>`)}
+        ${!chosen && !one.wanted?.length && !one.layers.length && html`<p class="soft small">A graph comes as well where many short documents name each other, unless you choose.</p>`}
       </fieldset>
       <${Field} label="Most to spend, in US dollars" type="number" min="0" max="1000" step="any" value=${budget} change=${limit} help="It stops there; what is done is kept, and it can go on. Empty: what your key allows." />
       <div class="row end">
@@ -61,6 +64,7 @@ function Done({ result }) {
   const said = [["added", result.added], ["changed", result.changed], ["removed", result.removed], ["unchanged", result.unchanged]].filter(([, n]) => n > 0).map(([word, n]) => `${n.toLocaleString("en")} ${word}`);
   return html`<div class="card">
     <p>${said.join(", ") || "Nothing to do"}. ${result.spent > 0 && `It cost ${dollars(result.spent)}.`}</p>
+    ${result.chosen && html`<p class="small">${shown(result.chosen)}</p>`}
     ${result.unread && html`<p class="small">${shown(result.unread)}</p>`}
     ${result.undone > 0 && html`<p class="small">${count(result.undone, "unit")} of work could not be done: ${shown(result.why)}. Index again to try them once more.</p>`}
     <${Failures} result=${result} />
