@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -90,7 +91,7 @@ def _in_words(plan: Table) -> str:
     calls, given, written, usd = (plan.column(name) for name in ("calls", "input", "output", "usd"))
     price = "price unknown" if usd[-1] is None else f"about ${usd[-1]:,.2f}"
     each = ", ".join(f"{part} {count:,}" for part, count in zip(plan.column("part")[:-1], calls, strict=False) if count)
-    return f"at most {calls[-1]:,} calls ({each}), {(given[-1] + written[-1]) / 1e6:,.1f} million tokens, {price}"
+    return f"about {calls[-1]:,} calls ({each}), {(given[-1] + written[-1]) / 1e6:,.1f} million tokens, {price}"
 
 
 def _plain(result: Reproduction) -> dict[str, Any]:
@@ -113,7 +114,9 @@ def _show(result: Reproduction) -> None:
         ("yellow", "not run", result.not_run),
     ):
         for line in lines:
-            write_line(f"{what}  {line}", style)
+            text = f"{what}  {line}"
+            write_line(fill(text, console().width, subsequent_indent="    ", break_long_words=False,
+                            break_on_hyphens=False), style)  # fmt: skip
     write_line(f"see it all: ragways eval report {result.run} --html report.html\n")
 
 
@@ -163,13 +166,14 @@ def _variants(result: Reproduction) -> Table:
         cells = [f"{_ours(ours, column.digits)}\n{_theirs(theirs, column.digits)}" for ours, theirs, column in figures]
         failed = f", {row.failed} failed" if row.failed else ""
         rows.append([f"{row.paradigm}{failed}\n\n\n{row.published_name}", *cells])
-    runs = f"; median of {result.runs} runs and their range" if result.runs > 1 else ""
+    several = f"; median of {result.runs} runs and their range, the 95 % interval of their mean"
+    interval = several if result.runs > 1 else ", its 95 % interval"
     heads = [Column(column.label.replace(" ", "\n", 1), align="right") for column in result.columns]
     return Table.of(
         ["variant", *heads],
         rows,
         notes=[
-            f"above: ours{runs}, its 95 % interval, and n questions; below: published, with {result.published_with}",
+            f"above: ours{interval}, and n questions; below: published, with {result.published_with}",
             f"whether variants differ: ragways eval compare {result.run}",
         ],
     )

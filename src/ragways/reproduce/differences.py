@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,7 +49,7 @@ def differences(
     rules: DuelRules,
 ) -> Iterator[Difference]:
     """Differences by the settings and questions of the run, then those that the experiment declares."""
-    yield from _models(settings, experiment)
+    yield from _models(settings, experiment, _judge(settings, located))
     yield Difference("questions", _asked_here(questions, limit), experiment.questions)
     for section, values in _sections(experiment).items():
         for name, there in values.items():
@@ -70,25 +71,40 @@ def differences(
         there = "one after the other" if "seconds" in published(experiment.name, located.data.name) else "not reported"
         yield Difference("seconds", f"of answers of which {at_once} are made at once", there)
     yield from (*located.data.differs, *experiment.differs)
+    if settings.model.name:
+        yield from experiment.model_differs
+    if _judge(settings, located):
+        yield from experiment.judge_differs
 
 
-def _models(settings: Settings, experiment: Experiment) -> Iterator[Difference]:
-    model, judge = settings.model.name, settings.judge.name or settings.model.name
+def _judge(settings: Settings, located: LocatedData) -> str:
+    """The model that judges the answers; empty where none does."""
+    return (settings.judge.name or settings.model.name) if located.data.judged else ""
+
+
+def _models(settings: Settings, experiment: Experiment, judge: str) -> Iterator[Difference]:
+    model = settings.model.name
     if not model:
         by_rule = "taken from the evidence by rule, as no model is set: their level cannot be compared"
         yield Difference("answers", by_rule, f"by {experiment.model}")
-    elif model != experiment.model:
+    elif not _same(model, experiment.model):
         yield Difference("model", model, experiment.model)
     if model and settings.model.reasoning_effort != experiment.reasoning:
         here = settings.model.reasoning_effort or "the endpoint's own"
         yield Difference("model.reasoning_effort", here, experiment.reasoning or "not stated")
-    if judge and judge != experiment.judge:
+    if judge and not _same(judge, experiment.judge):
         yield Difference("judge", judge, experiment.judge)
     embedder = settings.embedder.name or {"minilm": "all-MiniLM-L6-v2"}.get(
         settings.embedder.kind, settings.embedder.kind
     )
-    if embedder != experiment.embedder:
+    if not _same(embedder, experiment.embedder):
         yield Difference("embedder", embedder, experiment.embedder)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names mean one model: `openai/gpt-4o-mini` is GPT-4o mini."""
+    first, second = (re.sub(r"[\W_]", "", name.rpartition("/")[2].casefold()) for name in (one, other))
+    return first == second
 
 
 def _asked_here(questions: Sequence[Question], limit: int | None) -> str:
@@ -96,4 +112,5 @@ def _asked_here(questions: Sequence[Question], limit: int | None) -> str:
     types = Counter(question.type or "no type" for question in questions)
     counts = ", ".join(f"{type} {count:,}" for type, count in sorted(types.items()))
     cut = f", cut by --limit {limit:,}" if limit is not None else ""
-    return f"{len(questions):,} were asked{cut} ({counts})"
+    were = "was" if len(questions) == 1 else "were"
+    return f"{len(questions):,} {were} asked{cut} ({counts})"

@@ -113,8 +113,9 @@ class Experiment:
     default, each paradigm has a prompt of its own). The questions are those of the data, sampled `per_type`, or
     `generated` over the corpus, so many of each kind. `types` are those of the questions that the source tells
     paradigms apart by, each a column of every data set. `notes` is what the source reports besides; `duel_rates` are
-    its relative win rates by two names. `differs` is what is never as it was there: what depends on the settings and
-    the data is found out when it runs. `crag_twice`: coarse and fine CRAG come from a match of claims each, and are
+    its relative win rates by two names. `differs` is what is never as it was there, `model_differs` and `judge_differs`
+    what is not where a model answers and where a judge judges; what depends on the settings and the data is found out
+    when it runs. `crag_twice`: coarse and fine CRAG come from a match of claims each, and are
     shown against each other.
     """
 
@@ -128,6 +129,8 @@ class Experiment:
     columns: tuple[PublishedColumn, ...]
     questions: str
     differs: tuple[Difference, ...] = ()
+    model_differs: tuple[Difference, ...] = ()
+    judge_differs: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
     chunking: Literal["section", "thesis", "router-bench", "agentic"] = "section"
     graph: Mapping[str, Any] = field(default_factory=dict)

@@ -203,7 +203,8 @@ def construction(part: Literal["input", "output", "tokens", "usd"]) -> Reading:
             return Figure()
         layers = str(run.tables["costs"].cell("index_layers", paradigm=run.name)).split(", ")
         spent = sum((run.built.get(layer, Spent()) for layer in layers), Spent())
-        return Figure(run.cost("index_tokens") if part == "tokens" else getattr(spent, part))
+        known = run.cost(f"index_{part}") if part in ("tokens", "usd") else getattr(spent, part)
+        return Figure(known)
 
     return read
 

@@ -38,14 +38,13 @@ CONTROL, TASTE = 50, 160
 OF_A_GENERATED_QUESTION = {"node": 1, "edge": 1, "subgraph": 2}
 CALLS_OF_JUDGES = {
     "correct": 1, "crag": 3, "factual": 4, "answer-relevancy": 1, "faithfulness": 2, "context-recall": 2,
-    "context-precision": 10, "context-precision-unreferenced": 10,
 }  # fmt: skip
-"""Calls for one answer; judges that are not here ask no model."""
-PIECES_READ = {
-    "correct": 0, "crag": 0, "factual": 0, "answer-relevancy": 0, "context-precision": 1,
-    "context-precision-unreferenced": 1,
-}  # fmt: skip
+"""Calls for one answer. `PIECE_BY_PIECE` take one for each piece of evidence; judges in neither ask no model."""
+PIECE_BY_PIECE = frozenset({"context-precision", "context-precision-unreferenced"})
+PIECES_READ = {"correct": 0, "crag": 0, "factual": 0, "answer-relevancy": 0, **dict.fromkeys(PIECE_BY_PIECE, 1)}
 """Pieces of evidence that a call of a judge reads, where it does not read all."""
+PIECE = 80
+"""Tokens of a piece where chunks, relations and reports are mixed."""
 AGENT, WALK = 45_000, 600
 """Tokens that an agent reads for an answer (those of source A), and those of a walk over windows."""
 
@@ -73,7 +72,7 @@ async def plan(ready: Prepared, progress: ProgressCallback = silent) -> Table:
         ["part", Column("calls", align="right"), Column("tokens in", align="right", key="input"),
          Column("tokens out", align="right", key="output"), Column("USD, about", ",.2f", "right", "usd")],
         [(name, usage.calls, usage.input, usage.output, price) for name, usage, price in rows],
-        notes=["at most, and without what is known already; the lengths of answers in duels may take some calls more",
+        notes=["about, and without what is known already: the number of reports and of pieces of evidence is estimated",
                "USD is missing where the price of a model is unknown: set it under [prices]"],
         name="plan",
     )  # fmt: skip
@@ -141,14 +140,28 @@ def _judgements(ready: Prepared, size: _Size) -> Usage:
     answers = _questions(ready) * ready.repeats * len(ready.variants)
     known = Counter(key[-1] for key in Judgements(ready.folder).latest())
     judges = {column.judge: find_judge(column.judge).metrics[0].name for column in ready.columns if column.judge}
-    wanted = [(name, known[metric]) for name, metric in judges.items() if name in CALLS_OF_JUDGES]
+    each = CALLS_OF_JUDGES | dict.fromkeys(PIECE_BY_PIECE, sum(map(_pieces, ready.variants)) / len(ready.variants))
+    wanted = [(name, known[metric]) for name, metric in judges.items() if name in each]
     if ready.experiment.crag_twice and "crag" in judges:
         wanted.append(("crag", known[FINE_AGAIN]))
     total = Usage()
     for name, done in wanted:
-        calls, pieces = max(0, answers - done) * CALLS_OF_JUDGES[name], PIECES_READ.get(name, 8)
+        calls, pieces = round(max(0, answers - done) * each[name]), PIECES_READ.get(name, 8)
         total += Usage(calls=calls, input=calls * (PROMPT + pieces * size.each), output=calls * REPLY)
     return total
+
+
+def _pieces(variant: PublishedVariant) -> int:
+    """Pieces of evidence of an answer."""
+    settings: dict[str, Any] = {**PARADIGMS.find(variant.paradigm).settings, **variant.settings}
+    k: int = settings.get("k") or settings.get("max_sentences") or 10
+    own = {
+        "kg": k + settings.get("triplets", 0),
+        "recursive": k * settings.get("rounds", 1),
+        "community-local": settings.get("tokens", 0) // PIECE,
+        "community-global": 1,
+    }
+    return own.get(variant.paradigm, k)
 
 
 def _duels(ready: Prepared) -> Usage:

@@ -164,7 +164,8 @@ async def _generated(ready: Prepared, progress: ProgressCallback) -> list[Questi
             use, kinds=kinds, count=max(kinds.values()), seed=ready.seed, verified=False, progress=progress
         )
     if not made.questions:
-        raise UsageError("no question could be made from this corpus", "set a model, or take a larger corpus")
+        cure = "take a larger corpus" if ready.settings.model.name else "set a model, or take a larger corpus"
+        raise UsageError("no question could be made from this corpus", cure)
     write(made, file)
     return list(made.questions)[: ready.limit]
 

@@ -45,8 +45,10 @@ _GRAPH_DIFFERS = _differ(
 _PAGERANK = ("PageRank", "exact up to 2,000 entities; beyond, by pushes from the seeds", "exact")
 # Every community gets a report by the model, as in the code that the sources ran.
 _REPORTS = {"text": 0, "members": 2, "size": 10}
-_REPORTS_DIFFERS = _differ(
+_COMMUNITIES_DIFFER = _differ(
     ("communities", "every one of 2 members or more", "those of the largest connected part of the graph"),
+)  # fmt: skip
+_REPORTS_DIFFER = _differ(
     ("reports", "shown no more tokens than the text behind a community has, 200 at least",
      "shown all its entities and relations that fit"),
 )  # fmt: skip
@@ -123,10 +125,8 @@ THESIS = Experiment(
         "graphs: KG-Graph's 10,793 nodes and 28,346 relations, community search's 29,632 and 19,180",
     ),
     differs=_differ(
-        ("prompts", "our own words, the preset short: one for all", "the source's, one of each system"),
         ("scoring", "an accepted answer must stand in the answer, word for word", "their own normaliser"),
-        ("one graph", "shared by KG-Graph and community search, with gleaning and vectors of all entities",
-         "one of each its own: KG-Graph's without gleaning, by another extractor"),
+        ("one graph", "shared by KG-Graph and community search, with vectors of all entities", "one of each its own"),
         ("KG-Graph", "4 chunks and at most 50 triplets", "how many is not stated; 4 is the default of its retriever"),
         ("context BERTScore", "of all evidence, KG-Graph's triplets among it, by the embedder that is set",
          "of KG-Graph's chunks alone, by a BERT model; its values depend on the model"),
@@ -135,7 +135,11 @@ THESIS = Experiment(
         ("local search", "half of 12,000 tokens for chunks, the rest for relations and reports",
          "nano-graphrag's shares"),
         ("CPU %, memory %", "of this process and its children, in % of the machine", "of a whole machine of 64 GB"),
-    ) + _GRAPH_DIFFERS + _REPORTS_DIFFERS,
+    ) + _GRAPH_DIFFERS + _COMMUNITIES_DIFFER,
+    model_differs=_differ(
+        ("prompts", "our own words, the preset short: one for all", "the source's, one of each system"),
+        ("KG-Graph's extraction", "as that of community search, with gleaning", "without, by another extractor"),
+    ) + _REPORTS_DIFFER,
 )  # fmt: skip
 
 
@@ -226,17 +230,22 @@ ROUTER_BENCH = Experiment(
     ),
     notes=("hybrid's published faithfulness is left out: its hard figure lies above its soft one, which cannot be",),
     differs=_differ(
-        ("prompts", "our own words, the preset shared", "the source's, one for all"),
         ("tokens", "what was sent", "what was retrieved before it was cut to 8,000 tokens"),
         ("titles", "a chunk is searched by the titles above it, too", "a title stands in the first chunk alone"),
-        ("entities of a question", "at the temperature of answers, 256 tokens at most", "not stated"),
-        ("iterative", "the answer of the last round is not judged", "it is judged, to no effect"),
+        ("iterative", "the answer of the last round is not judged, and one that refuses never suffices",
+         "it is judged, to no effect; the evaluator alone decides"),
+        ("GraphRAG's seeds", "where no entity is near those of the question, those nearest the question",
+         "where none is, there is no evidence"),
         ("BERTScore, coverage, faithfulness", "by the embedder that is set; values depend on the model",
          "by deberta-xlarge-mnli, and by all-MiniLM-L6-v2"),
         ("corpus figures", "by ragways diagnose: dispersion over all chunks, dimension and hubness over a sample",
          "of all chunks; k of hubness is not stated"),
         _PAGERANK,
     ) + _GRAPH_DIFFERS,
+    model_differs=_differ(
+        ("prompts", "our own words, the preset shared", "the source's, one for all"),
+        ("entities of a question", "at the temperature of answers, 256 tokens at most", "not stated"),
+    ),
 )  # fmt: skip
 
 
@@ -287,7 +296,9 @@ WINDOWS = Experiment(
         ("corpus", "all articles of the file", "10 articles on machine learning and artificial intelligence"),
         ("themes", "by the model that is set, or by rules", "Llama 3.1 8B"),
         ("sentences", "cut by our own rules", "cut by the source's"),
-        ("prompts", "our own words, the preset native", "the source's"),
+    ),
+    model_differs=_differ(("prompts", "our own words, the preset native", "the source's")),
+    judge_differs=_differ(
         ("precision, recall, relevancy, faithful", "our definitions", "deepeval's"),
         ("passed", "each of the four at least .5", "deepeval's thresholds, which are not stated"),
     ),
@@ -313,7 +324,14 @@ AGENTIC = Experiment(
         PublishedVariant("llm-only", "zero-shot", needs_model=True),
     ),
     data=(
-        ExperimentData("MoNaCo", "monaco", ("monaco*.json*",), ("*wiki*.xml*", "corpus*.json*")),
+        ExperimentData(
+            "MoNaCo", "monaco", ("monaco*.json*",), ("*wiki*.xml*", "corpus*.json*"),
+            notes=(
+                "truthfulness is a sum over questions: compare it only over as many questions as theirs (510)",
+                "fine +1 and coarse −1 of one answer: vector 4, vector+graph 14, zero-shot 26; coarse +1 and fine "
+                "below: 2, 9 and 18",
+            ),
+        ),
         ExperimentData(
             "2WikiMultihopQA", "2wiki-results", ("questions*.json*", "results-*/*.json*"), ("corpus.json*",),
             judged=False,
@@ -338,14 +356,11 @@ AGENTIC = Experiment(
         PublishedColumn("exact %", mean("accuracy")),
         PublishedColumn("all found@8", mean("all-evidence@8", scale=1), 2),
     ),
-    notes=(
-        "truthfulness is a sum over questions: compare it only over as many questions as theirs (510)",
-        "fine +1 and coarse −1 of one answer: vector 4, vector+graph 14, zero-shot 26; coarse +1 and fine below: "
-        "2, 9 and 18",
-    ),
     differs=_differ(
         ("corpus", "the articles given", "the articles that its questions name, of English Wikipedia in August 2025"),
-        ("prompts", "our own words, which say how to use the tools", "the source's"),
+    ),
+    model_differs=_differ(("prompts", "our own words, which say how to use the tools", "the source's")),
+    judge_differs=_differ(
         ("relevancy", "by the embedder that is set", "by text-embedding-3-large"),
         ("CRAG", "coarse and fine score of the columns come from one match of claims; the heat map has a second match",
          "a rubric and a call each"),
@@ -405,18 +420,23 @@ UNBIASED = Experiment(
         ("methods", "four paradigms over one graph and one set of chunks",
          "the published code of each, with a graph and chunks of its own"),
         ("NaiveRAG", "the 10 nearest chunks", "how many is not stated: 4,213 tokens a question"),
-        ("prompts", "our own words, the preset native", "those of each method's code"),
         ("tokens, seconds", "means of the questions here", "means of 100 questions over Mix"),
         ("MGRAG", "global search over all reports of the finest level",
          "community search; that it was the global one is read off its tokens"),
+        _PAGERANK,
+    ) + _GRAPH_DIFFERS + _COMMUNITIES_DIFFER,
+    model_differs=_differ(("prompts", "our own words, the preset native", "those of each method's code"))
+    + _REPORTS_DIFFER,
+    judge_differs=_differ(
         ("the judge", "is tested on itself first; without a pass nobody wins", "is not tested"),
         ("answers in pairs", "in a normal form, without markup, citations and names of systems", "as they were given"),
+        ("equal lengths", "both answers are written again, each from its evidence, by one prompt",
+         "the shorter one is, by the prompt of its method"),
         ("last words of alignment", "fixed remarks that say nothing", "written by the model"),
         ("a win", "allows for what the judge may give for style and for missing replies", "more wins in the median"),
         ("the old procedure", "our own words; the first of a pair is the one named first in the table",
          "LightRAG's prompt"),
-        _PAGERANK,
-    ) + _GRAPH_DIFFERS + _REPORTS_DIFFERS,
+    ),
 )  # fmt: skip
 
 

@@ -84,9 +84,10 @@ def usage(
         if built and paradigm in PARADIGMS:
             answered = len({record.question for record in some if not record.error})
             row |= _construction(PARADIGMS[paradigm].needs_with(some[0].settings), built, answered)
-            if answered and row["tokens"] is not None and row["usd"] is not None:
-                row["tokens_with_index"] = row["tokens"] + row["index_tokens_each"]  # type: ignore[operator]
-                row["usd_with_index"] = row["usd"] + row["index_usd_each"]  # type: ignore[operator]
+            if answered:
+                for unit in ("tokens", "usd"):
+                    own, index = row[unit], row[f"index_{unit}_each"]
+                    row[f"{unit}_with_index"] = None if own is None or index is None else own + index  # type: ignore[operator]
         rows.append(row)
     return Table.of(COSTS, rows, title="What an answer takes", name="costs")
 
@@ -171,13 +172,14 @@ def _construction(needs: Iterable[str], spent: LayerCosts, questions: int) -> di
     layers = sorted(check_layers(needs))
     total = sum((spent.get(layer, Spent()) for layer in layers), Spent())
     tokens = total.input + total.output
+    usd = total.usd if total.usd or not total.calls else None  # calls that cost nothing are calls of unknown price
     return {
         "index_layers": ", ".join(layers),
         "index_unknown": ", ".join(layer for layer in layers if layer not in spent),
         "index_calls": total.calls,
         "index_tokens": tokens,
-        "index_usd": total.usd,
+        "index_usd": usd,
         "index_seconds": total.seconds,
         "index_tokens_each": tokens / questions if questions else None,
-        "index_usd_each": total.usd / questions if questions else None,
+        "index_usd_each": usd / questions if questions and usd is not None else None,
     }
