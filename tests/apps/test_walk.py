@@ -26,6 +26,7 @@ from ragways.pictures.walk_page import (
 from ragways.pictures.window_map import walk_map
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
+from tests.apps.browser import Browser, needs_browser
 from tests.apps.conftest import Run, one_line
 from tests.fakes import write
 from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, resources
@@ -95,11 +96,27 @@ def test_the_windows_of_a_document_are_shown_without_a_walk(walked: Run, home: P
     page = (home / "windows.html").read_text()
     assert page.count("<svg") == 2
     assert 'class="hop"' not in page
+    assert "<h1>Ness Light</h1>" in page
+    walked("graph", "show", "Ada Holm", "--windows", "--html", "other.html")
+    assert "<h1>Ada Holm</h1>" in (home / "other.html").read_text(), "the document, not the first that is joined to it"
     found = walked("graph", "show", "Ness Light", "--windows", "--json").data
     assert len(found["places"]) == len(found["titles"]) == page.count('class="point') / 2
     assert found["question"] is None
     one_line(walked("graph", "show", "Ness Light", "--windows"), 2, "--html FILE")
     assert walked("graph", "show", "Nobody", "--windows", "--json").code != 0
+
+
+@needs_browser
+def test_a_phone_shows_the_window_graph_whole(walked: Run, home: Path, tmp_path: Path):
+    assert walked("ask", HOPS, "-p", "query-traversal", "--html", "walk.html").code == 0
+    with Browser(tmp_path / "profile") as browser:
+        browser.send("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=False)
+        browser.send("Page.navigate", url=(home / "walk.html").as_uri())
+        browser.wait("document.readyState === 'complete' && document.querySelectorAll('.maps svg').length === 2")
+        assert browser.ask("document.documentElement.scrollWidth") <= 390
+        right = browser.ask("Math.max(...[...document.querySelectorAll('.maps svg')]"
+                            ".map((one) => one.getBoundingClientRect().right))")  # fmt: skip
+        assert 300 < right <= 390
 
 
 def test_places_on_the_map_of_windows_are_those_of_the_projection(index: Index):

@@ -113,8 +113,8 @@ def _described(index: Index, rows: Sequence[int]) -> tuple[tuple[str, ...], tupl
 
 def map_page(index: Index, name: str) -> str:
     """A page with the two pictures of a document's windows."""
-    found = document_map(index, name)
-    title = found.titles[0]
+    found, document = document_map(index, name), index.document(find_document(index, name))
+    title = document.title if document is not None else name
     body = f"<header><h1>{_text(title)}</h1></header>\n<main><section>{map_section(found)}</section></main>"
     return shell(printable(f"{title[:80]}: windows"), body, style=page_file("walk.css"))
 
