@@ -68,9 +68,23 @@ REFUSALS = [
     "Cette information n'est pas disponible.",
     "Il n’y a pas assez d’informations.",
     "Aucune information à ce sujet.",
+    "No answer can be given from the passages.",
+    "Aus den vorliegenden Passagen geht das nicht hervor.",
+    "Leider finde ich dazu keine Angaben in den Unterlagen.",
+    "Die Frage kann anhand der Dokumente nicht beantwortet werden.",
+    "Der Text schweigt dazu.",
+    "Darüber schweigen die Dokumente.",
+    "Ce point n'est pas abordé ici.",
+    "Les informations sont insuffisantes.",
+    "Rien n'est dit à ce sujet.",
+    "Le texte reste muet sur ce point.",
 ]
 
 ANSWERS = [
+    "Der Vertrag enthält keine Angaben zur Grenze, sondern nur zur Fischerei.",
+    "Die Frage kann auf zwei Arten gelesen werden.",
+    "Rien n'est perdu",
+    "Les passages muets",
     "Unknown Pleasures",
     "The Unknown Soldier.",
     "Port Averne.",

@@ -78,6 +78,7 @@ _REFUSING = lazy_regex(
             rf"(?:that|this|it)(?: (?:topic|point|question|subject|information|detail))?(?: is| was|['’]s) ?{_NOT} "
             r"(?:covered|addressed|discussed|dealt with|part of)\b",
             r"none of the (?:\w+ ){1,3}(?:mention|contain|provide|say|state|answer|give|include)s?\b",
+            r"no answer can be (?:given|found)\b",
             rf"it(?: is|['’]s| was) (?:{_NOT} {_UNTOLD}|impossible to {_ANSWER}|unclear\b|unknown\b)",
             rf"(?:(?:this|that|the|your|it)(?: \w+){{0,5}} )?{_UNDONE}",
             rf"the answer (?:is|was) (?:{_NOT} {_UNTOLD}|unknown|unavailable)\b",
@@ -86,7 +87,7 @@ _REFUSING = lazy_regex(
 )
 _QUELLE = r"\b(?:dokument|quelle|text|kontext|passage|unterlage|artikel|auszüge|abschnitt)\w*"
 _NICHT = (
-    r"\bnicht (?:beantworten|sagen|finden|beurteilen|feststellen|"
+    r"\bnicht (?:beantworte[nt]|sagen|finden|beurteilen|feststellen|"
     r"erwähnt|genannt|angegeben|behandelt|enthalten|bekannt)\b"
 )
 _KEINE = r"\b(?:keine|keinerlei|nicht genügend) (?:angabe|information|hinweis|antwort)\w*"
@@ -98,16 +99,21 @@ _ABROAD = lazy_regex(
             r"(?:das |dies )?(?:weiss ich|wissen wir|ich weiss es|ich weiss das) nicht\b",
             r"(?:das|dies|es|die antwort|diese information) (?:geht|ergibt sich|steht|lässt sich) [^.;]{0,40}"
             rf"{_QUELLE}[^.;]{{0,30}}\bnicht\b",
+            rf"(?:aus|anhand) (?:\w+ ){{0,3}}{_QUELLE} (?:geht|lässt sich) (?:\w+ ){{1,3}}nicht\b",
+            rf"die frage (?:kann|lässt sich) [^.,;]{{0,60}}{_NICHT}",
+            rf"(?:(?:die|der|das) (?:\w+ )?{_QUELLE} schweig(?:t|en)\b|(?:dazu|darüber|hierzu) schweig(?:t|en)\b)",
             r"(?:die|der|das|diese[rs]?|den|in den|im|aus den|aus dem|laut den) (?:\w+ ){0,3}"
             rf"{_QUELLE}[^.,;]{{0,40}}? (?:keine|nichts|{_NICHT})(?!\w)",
             r"(?:das|dies|dazu|darüber|hierzu|es) (?:wird|ist|sind|gibt es|finden sich|liegen|steht|stehen) "
             rf"[^.,;]{{0,40}}?(?:{_NICHT}|{_KEINE})",
-            rf"(?:dazu |hierzu )?{_KEINE}",
+            rf"(?:leider )?(?:finde ich )?(?:dazu |hierzu )?{_KEINE}",
             r"(?:le|la|les|ce|ces|cet|aucun) (?:\w+ ){0,3}(?:documents?|sources?|textes?|contexte|passages?|articles?)"
             rf"(?: \w+){{0,4}} n(?:e |['’])\w+ (?:\w+ )?{_RIEN}",
             rf"(?:désolée?, ?)?je (?:ne (?:sais|peux|trouve|dispose)|n['’]ai) (?:\w+ ){{0,2}}{_RIEN}",
-            r"(?:cela|ceci|ce|cette information|la réponse) (?:n['’]est|ne figure) pas "
-            r"(?:mentionnée?|précisée?|indiquée?|disponible|connue?|possible|dite?|traitée?|fournie?|dans)\b",
+            r"(?:cela|ceci|ce|ce (?:point|sujet)|cette information|la réponse) (?:n['’]est|ne figure) pas "
+            r"(?:abordée?|mentionnée?|précisée?|indiquée?|disponible|connue?|possible|dite?|traitée?|fournie?|dans)\b",
+            r"les informations sont insuffisantes|rien n['’]est (?:dit|indiqué|précisé)\b",
+            r"(?:les?|ces?) (?:documents?|sources?|textes?|passages?|contexte) (?:\w+ )?(?:reste(?:nt)?|est|sont) muet",
             r"il n['’](?:y a|existe) (?:pas|aucune) (?:assez |suffisamment )?(?:d['’]|de )?"
             r"(?:informations?|réponse|mention|données?|indications?)\b",
             r"aucune (?:information|réponse|mention|donnée)\b",
