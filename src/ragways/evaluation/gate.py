@@ -73,7 +73,7 @@ class GateResult:
         if self.misses:
             return f"not passed: {'; '.join(f'{one.paradigm}: {one.words}' for one in self.misses)}"
         counts = Counter(check.outcome for check in self.checks)
-        said = [f"passed: {counts['passed']:,} checks"]
+        said = [f"passed: {counted(counts['passed'], 'check')}"]
         if counts["undecided"]:
             said.append(f"{counts['undecided']:,} undecided (a fall beyond the margin was neither shown nor ruled out)")
         beyond = [f"{check.paradigm}: {check.words}" for check in self.checks if BEYOND in check.words]

@@ -157,7 +157,7 @@ def test_after_a_failed_control_nobody_wins_and_nothing_more_is_asked(tmp_path: 
     found = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, RULES))
     assert (found.pairs[0].outcome, found.pairs[0].winner) == ("no verdict", "")
     assert "does not tell a right answer from one to another question" in found.pairs[0].words
-    assert "there is no winner" in found.warnings[0]
+    assert "it names no winner" in found.warnings[0]
     assert kinds_in(tmp_path) == {"other": 48}
     assert not (tmp_path / LENGTHS).exists()
     # Told to go on, it shows the figures and still names nobody.
@@ -224,6 +224,19 @@ def test_thirty_labelled_pairs_anchor_the_verdict(tmp_path: Path):
     # Labels of answers that have been replaced since count no more.
     changed = [replace(one, answer=f"{one.answer} Again.") for one in some]
     assert asyncio.run(fight(changed, tmp_path, Says(likes_hedges), RULES)).pairs[0].basis == "by the judge alone"
+
+
+def test_labels_decide_though_the_judge_failed_its_test(tmp_path: Path):
+    some, rules = hedged(40), DuelRules(trials=1, samples=1, go_on=True)
+    judge = Says(lambda call: both(1 + len(fences(call)[0]) % 2, 1))
+    alone = asyncio.run(fight(some, tmp_path, judge, rules)).pairs[0]
+    assert "failed its test" in alone.words
+    work = Labelling(tmp_path, some, by="ann", count=40, verdict="better")
+    for at, task in enumerate(work.tasks):
+        work.give(at, "first" if "Perhaps" in task.other else "second")
+    found = duel_result(duel_entries(some, rules), tmp_path, duel_judge("judge", "whole"), rules)
+    assert not found.test.passed
+    assert (found.pairs[0].winner, found.pairs[0].basis) == ("y", "anchored on 40 labels")
 
 
 def test_questions_on_one_document_count_as_one(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,7 +58,8 @@ def label(
     said = ", ".join(f"{number:,} {value}" for value, number in work.counts.items())
     typer.echo(printable(f"{len(work.tasks) - work.values.count(None):,} of {len(work.tasks):,} labelled: {said}"))
     more = "" if about == "correct" else f" --about {about}"
-    shown = f"the duel, anchored on them: ragways eval duel {run}"
+    pair = f" --paradigms {shlex.quote(paradigms)}" if names else ""
+    shown = f"the duel, anchored on them: ragways eval duel {run}{pair}"
     if about != "better":
         shown = f"judges against labels: ragways eval agreement {run}{more}"
     typer.echo(printable(shown))

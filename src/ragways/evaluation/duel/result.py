@@ -166,12 +166,15 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    """p after Holm's correction over so many comparisons, as seen and guarded; `why_not`: there can be no verdict."""
+    """p after Holm's correction over so many comparisons, as seen and guarded. `judge_failed`: why the judge cannot
+    name a winner; `unfinished`: why nobody can.
+    """
 
     adjusted: float
     guarded: float
     comparisons: int
-    why_not: str
+    judge_failed: str
+    unfinished: str = ""
 
 
 def _anchored(
@@ -215,10 +218,10 @@ def _pair(
     if len(judged) < len(one.aligned):
         left_out[UNEQUAL] = len(one.aligned) - len(judged)
     not_aligned = len(entries.pairs[names]) - len(one.aligned)
-    if not tested.why_not and (not_aligned or rounds.unscored[NOT_ASKED]):
+    if not_aligned or rounds.unscored[NOT_ASKED]:
         missing = f"{rounds.unscored[NOT_ASKED]:,} of {rounds.wanted:,} replies"
         missing += f" and {not_aligned:,} pairs" if not_aligned else ""
-        tested = replace(tested, why_not=f"unfinished, {missing} are missing; run it again to continue")
+        tested = replace(tested, unfinished=f"unfinished, {missing} are missing; run it again to continue")
     outcome, winner, words = _verdict(names, one, anchored, tested)
     return PairResult(
         **vars(figures),
@@ -253,13 +256,15 @@ def _verdict(
     """By people's labels where there are enough, else by the judge."""
     figures = one.figures
     effect = detectable_effect(figures.n, figures.deviation, comparisons=tested.comparisons, clusters=figures.documents)
-    why = tested.why_not or _too_few(figures, effect.needed)
+    people = anchored if anchored is not None and anchored.low is not None else None
+    judge_failed = "" if people is not None else tested.judge_failed  # labels correct any judge
+    why = judge_failed or tested.unfinished or _too_few(figures, effect.needed)
     if why or figures.difference is None or figures.rate is None:
         return _no_verdict(why or "nothing was scored")
     if not figures.differing:
         return "tie", "", f"tie: the answers to all {figures.n:,} questions are the same"
-    if anchored is not None and anchored.low is not None and anchored.high is not None:
-        return _by_people(names, anchored.low, anchored.high, anchored.labelled)
+    if people is not None and people.low is not None and people.high is not None:
+        return _by_people(names, people.low, people.high, people.labelled)
     missed = in_words(effect, scale=1, unit=POINTS) if effect.effect is not None else ""
     return _by_judge(names, one, tested, figures.difference, figures.rate, missed)
 
@@ -329,7 +334,7 @@ def _too_few(figures: DuelFigures, needed: int) -> str:
 
 
 def _warnings(judge: str, generators: Sequence[str], test: JudgeTest, pairs: Sequence[PairResult]) -> tuple[str, ...]:
-    found = [] if test.passed else [f"{test.why}; there is no winner"]
+    found = [] if test.passed else [f"{test.why}; it names no winner, only labels of people do"]
     found += [
         f"the judge {judge} is of the same family as {generator}, which answered: it may prefer its own words"
         for generator in generators
