@@ -26,6 +26,7 @@ from ragways.pictures.walk_page import (
 from ragways.pictures.window_map import walk_map
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
+from ragways.testing.server import LoopbackServer
 from tests.apps.browser import Browser, needs_browser
 from tests.apps.conftest import Run, one_line
 from tests.fakes import write
@@ -106,17 +107,36 @@ def test_the_windows_of_a_document_are_shown_without_a_walk(walked: Run, home: P
     assert walked("graph", "show", "Nobody", "--windows", "--json").code != 0
 
 
+def on_a_phone(page: Path, profile: Path, script: str) -> tuple[float, float]:
+    """How wide the page is, and the value of a script on it."""
+    with Browser(profile) as browser:
+        browser.send("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=False)
+        browser.send("Page.navigate", url=page.as_uri())
+        browser.wait("document.readyState === 'complete' && document.querySelector('main')")
+        return browser.ask("document.documentElement.scrollWidth"), browser.ask(script)
+
+
 @needs_browser
 def test_a_phone_shows_the_window_graph_whole(walked: Run, home: Path, tmp_path: Path):
     assert walked("ask", HOPS, "-p", "query-traversal", "--html", "walk.html").code == 0
-    with Browser(tmp_path / "profile") as browser:
-        browser.send("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=False)
-        browser.send("Page.navigate", url=(home / "walk.html").as_uri())
-        browser.wait("document.readyState === 'complete' && document.querySelectorAll('.maps svg').length === 2")
-        assert browser.ask("document.documentElement.scrollWidth") <= 390
-        right = browser.ask("Math.max(...[...document.querySelectorAll('.maps svg')]"
-                            ".map((one) => one.getBoundingClientRect().right))")  # fmt: skip
-        assert 300 < right <= 390
+    right = "Math.max(...[...document.querySelectorAll('.maps svg')].map((one) => one.getBoundingClientRect().right))"
+    width, end = on_a_phone(home / "walk.html", tmp_path / "profile", right)
+    assert width <= 390
+    assert 300 < end <= 390
+
+
+@needs_browser
+def test_a_phone_scrolls_long_code_and_tables_alone(
+    walked: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    table = f"| {' | '.join(f'a column {n}' for n in range(12))} |\n|{'---|' * 12}\n"
+    with LoopbackServer(lambda body: f"So [1]:\n\n```python\n{'x = 1; ' * 40}\n```\n\n{table}") as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        assert walked("ask", HOPS, "-p", "words", "--html", "walk.html").code == 0
+    width, code = on_a_phone(home / "walk.html", tmp_path / "profile", "document.querySelector('pre').scrollWidth")
+    assert width <= 390
+    assert code > 390
 
 
 def test_places_on_the_map_of_windows_are_those_of_the_projection(index: Index):
