@@ -12,6 +12,7 @@ import pytest
 
 from ragways.apps.answer import way_in_words
 from ragways.core.errors import StoreFailed
+from ragways.core.runtime import warn_once
 from ragways.core.types import ABSTENTION, Answer
 from ragways.index.open import Index
 from ragways.models.client import ModelClient
@@ -216,7 +217,7 @@ class Broken:
 
 @pytest.mark.parametrize("reader", [None, Broken()])
 def test_without_weights_all_is_off_and_told_once(index: Index, reader: object, caplog: pytest.LogCaptureFixture):
-    passages._tell.cache_clear()
+    warn_once.cache_clear()
     usual = asked(use(index, says("Skelwick"))).answer
     with caplog.at_level(logging.WARNING, "ragways"):
         answers = [

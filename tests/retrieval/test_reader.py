@@ -14,6 +14,7 @@ import pytest
 import ragways
 from ragways.assemble import opened
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
+from ragways.core.runtime import warn_once
 from ragways.core.types import ABSTENTION, Answer
 from ragways.index.open import Index
 from ragways.layers.table import LAYERS
@@ -25,7 +26,6 @@ from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.resources import Resources
 from ragways.settings import Settings, read_settings
-from ragways.tasks import answers as tasks
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import FindsWords, WordHashes
 from tests.retrieval.graph_corpus import indexed
@@ -148,7 +148,7 @@ class Broken:
 def test_where_the_reader_cannot_be_opened_the_old_way_answers_and_it_is_told_once(
     index: Index, error: Exception, caplog: pytest.LogCaptureFixture
 ):
-    tasks._tell.cache_clear()
+    warn_once.cache_clear()
     broken, old = use(index, Broken(error)), asked(use(index), reader="extract").answer
     with caplog.at_level(logging.WARNING, "ragways"):
         answers = [asked(broken).answer for _ in range(2)]

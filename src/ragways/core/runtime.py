@@ -6,9 +6,11 @@ Nothing heavy is imported here: the first two functions are called before numeri
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -21,6 +23,12 @@ def limit_threads() -> None:
     """One BLAS thread: for products this small, waking more costs more than it saves."""
     for name in _THREADS:
         os.environ.setdefault(name, "1")
+
+
+@cache
+def warn_once(text: str) -> None:
+    """Log a warning, once in a process: what is wrong with an installation is wrong for every question."""
+    logging.getLogger("ragways").warning("ragways: %s", text)
 
 
 def default_threads() -> int:

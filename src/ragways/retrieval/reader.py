@@ -12,16 +12,15 @@ the trace says so.
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ragways.core.errors import MissingPart, StoreFailed
 from ragways.core.language import NAMES, folded_words, language
+from ragways.core.runtime import warn_once
 from ragways.core.trace import current_span
 from ragways.core.types import Answer, Found, Hits, Piece
 from ragways.models.encoder import CURE
@@ -118,7 +117,7 @@ async def ordered(use: Resources, hits: Hits) -> Hits:
         return hits
     logits = await evidence_logits(use, hits.query.text, [hit.piece for hit in best])
     if logits is None:
-        _tell(f"the reader cannot be opened, and passages keep their order; {CURE}")
+        warn_once(f"the reader cannot be opened, and passages keep their order; {CURE}")
         return hits
     items = list(hits.items)
     order = sorted(range(len(best)), key=lambda n: (-logits[n], n))
@@ -153,7 +152,7 @@ def _works_beside(use: Resources) -> bool:
     if use.model.model is None or use.answer_by != "read":
         return False
     if use.reader is None:
-        _tell("the reader's weights are not here: answer.order, answer.stop_below and answer.check do nothing")
+        warn_once("the reader's weights are not here: answer.order, answer.stop_below and answer.check do nothing")
     return use.reader is not None
 
 
@@ -181,9 +180,3 @@ def _words(text: str) -> list[str]:
 
 def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
     return bool(part) and f" {' '.join(part)} " in f" {' '.join(whole)} "
-
-
-@cache
-def _tell(note: str) -> None:
-    """Once in a process: what is wrong with an installation is wrong for every question."""
-    logging.getLogger("ragways").warning("ragways: %s", note)

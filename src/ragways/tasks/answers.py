@@ -8,14 +8,13 @@ name, yes or no, or that there is insufficient information, as exact metrics pre
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from ragways.core.errors import MissingPart, StoreFailed
 from ragways.core.markdown import claims
+from ragways.core.runtime import warn_once
 from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, content_hash
 from ragways.models.call import Tool
@@ -145,7 +144,7 @@ async def _without(given: AnswerInput) -> RuleReply:
             return await _read(given, given.extractor.reader)
         except (MissingPart, StoreFailed) as error:
             note = f"the reader cannot be opened: {error}"
-            _tell(note)
+            warn_once(f"{note}; answers are extracted")
     if note:
         current_span().details["reader"] = note
     extraction: Extraction = await extract(
@@ -160,12 +159,6 @@ async def _without(given: AnswerInput) -> RuleReply:
         return RuleReply(False, "", note=note)
     sentences = tuple(AnswerSentence(given.passages[p].sentences[s], (p + 1,)) for p, s in extraction.sentences)
     return RuleReply(True, marked_text(sentences), sentences, note=note)
-
-
-@cache
-def _tell(note: str) -> None:
-    """Once in a process: what is wrong with an installation is wrong for every question."""
-    logging.getLogger("ragways").warning("ragways: %s; answers are extracted", note)
 
 
 async def _read(given: AnswerInput, reader: PassageReader) -> RuleReply:
