@@ -150,6 +150,15 @@ def test_a_removal_takes_the_report_and_the_next_run_writes_another(paid: MadeIn
     assert paid.open().counts() == {"model": 3}, "what was paid for is found without a model"
 
 
+def test_an_addition_alone_pays_for_no_report_again_though_an_entity_is_known_better(paid: MadeIndex) -> None:
+    paid.put(ALL)
+    model = Reporter()
+    paid.fold(model)
+    paid.put({"more": "Maud Venn (grower) met Piers Hallow. Maud Venn (grower) met Piers Hallow."})
+    paid.fold(model)
+    assert len(model.calls) == 3, "its text is as true as it was"
+
+
 def test_before_the_last_fold_of_a_run_nothing_is_paid(paid: MadeIndex) -> None:
     paid.put(ORCHARD)
     model = Reporter()
