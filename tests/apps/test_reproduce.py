@@ -83,6 +83,15 @@ def test_declarations_hold_together(experiment):
     assert any(column.published for data in experiment.data for column in experiment.columns_on(data))
 
 
+def test_files_that_cannot_be_used_are_named_with_the_reason(ragways: Run, home: Path):
+    folder = multihop(home / "data")
+    (folder / "corpus.json").write_text(json.dumps([{"titel": "Tollen", "body": "It is old."}]))
+    one_line(ragways("reproduce", "thesis", "--data", "data"), 2, "no document of data/corpus.json is evidence of a",
+             "MultiHopRAG.json")  # fmt: skip
+    (folder / "MultiHopRAG.json").write_text('{"query": 1')
+    one_line(ragways("reproduce", "thesis", "--data", "data"), 2, "MultiHopRAG.json is not valid JSON")
+
+
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda one: one.name)
 def test_what_is_missing_is_named(experiment, tmp_path: Path):
     with pytest.raises(UsageError, match="holds no data") as error:

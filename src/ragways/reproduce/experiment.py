@@ -251,9 +251,8 @@ def _candidates(data: ExperimentData, places: Sequence[Path], passed_over: list[
             try:
                 questions = load_questions(data.format, file)
             except UsageError as error:
-                # What is missing is said of a file whose folder has the benchmark's own name: it is meant to be that.
-                why = f"{error.message}; {error.cure}" if data.folder else f"{file} is not laid out as {data.format}"
-                passed_over.append(why)
+                # The cure helps where the folder has the benchmark's own name: its file is meant to be that.
+                passed_over.append(f"{error.message}; {error.cure}" if data.folder else error.message)
                 continue
             if data.marks(questions):
                 yield LocatedData(data, file, corpus, tuple(questions))

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from ragways.assemble import recipe_of
+from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import DATASETS, write_corpus
 from ragways.evaluation.duel.entries import TRIALS, DuelRules
 from ragways.evaluation.question import Question
@@ -134,6 +135,11 @@ def _drawn(
         corpus = write_corpus(DATASETS.find(located.data.format), located.questions_file, folder / "corpus")
     if experiment.evidence_only:
         kept = kept_documents(questions, documents(corpus), seed=seed)
+        if kept.missing and not kept.keys:
+            raise UsageError(
+                f"no document of {corpus} is evidence of a question of {located.questions_file}",
+                "take the corpus of these questions, with the names of fields that it is published with",
+            )
         corpus = write_documents(documents(corpus), kept.keys, folder / "corpus" / "documents.jsonl")
         absent = len(kept.missing)
     return questions, corpus, absent
