@@ -73,11 +73,13 @@ class GateResult:
         if self.misses:
             return f"not passed: {'; '.join(f'{one.paradigm}: {one.words}' for one in self.misses)}"
         counts = Counter(check.outcome for check in self.checks)
-        said = [f"passed: {counted(counts['passed'], 'check')}"]
+        parts = [f"passed: {counted(counts['passed'], 'check')}"]
         if counts["undecided"]:
-            said.append(f"{counts['undecided']:,} undecided (a fall beyond the margin was neither shown nor ruled out)")
+            parts.append(
+                f"{counts['undecided']:,} undecided (a fall beyond the margin was neither shown nor ruled out)"
+            )
         beyond = [f"{check.paradigm}: {check.words}" for check in self.checks if BEYOND in check.words]
-        return "; ".join([", ".join(said), *beyond])
+        return "; ".join([", ".join(parts), *beyond])
 
     def junit(self) -> str:
         """The checks as JUnit's XML; what is undecided and passes is skipped there."""
@@ -165,8 +167,8 @@ class Requirement:
             return GateCheck(paradigm, name, "failed", f"{self.metric} is unscored")
         # A mean of equal values may be a hair off.
         reached = "=" in self.sign if math.isclose(found, self.value) else _SIGNS[self.sign](found, self.value)
-        said = f"{self.metric} is {format(found, '.6g' if cost else '.3f')}, required {self.sign} {self.value:g}"
-        return GateCheck(paradigm, name, "passed" if reached else "failed", said)
+        words = f"{self.metric} is {format(found, '.6g' if cost else '.3f')}, required {self.sign} {self.value:g}"
+        return GateCheck(paradigm, name, "passed" if reached else "failed", words)
 
 
 def _mean(tables: Mapping[str, Table], paradigm: str, metric: str) -> float | None:
@@ -212,8 +214,8 @@ def no_worse(
         elif paradigm in other:
             checks.append(GateCheck(paradigm, "same questions", "failed", other[paradigm]))
         elif questions < least:
-            said = f"{questions:,} questions are too few to compare with the earlier run: {least:,} are needed"
-            checks.append(GateCheck(paradigm, "least questions", "failed", said))
+            words = f"{questions:,} questions are too few to compare with the earlier run: {least:,} are needed"
+            checks.append(GateCheck(paradigm, "least questions", "failed", words))
         else:
             for name in margins or [name for name in known if not find_metric(name).advisory]:
                 was, is_now = (_mean(tables, paradigm, name) for tables in (theirs, mine))
@@ -226,8 +228,8 @@ def no_worse(
                     one = Margin(paradigm, name, value, deciding(find_metric(name)).less_is_better)
                     pairs[one] = (gather(now, name)[paradigm], gather(before, name)[paradigm])
                 elif margins:
-                    said = f"{name} was unscored in the earlier run"
-                    checks.append(GateCheck(paradigm, f"{name} no worse", "failed", said))
+                    words = f"{name} was unscored in the earlier run"
+                    checks.append(GateCheck(paradigm, f"{name} no worse", "failed", words))
     return checks + compare_margins(pairs, source_documents(before))
 
 
@@ -244,8 +246,10 @@ def unlike(now: Iterable[Record], before: Iterable[Record]) -> dict[str, str]:
             (sum(new[id].text != old[id].text for id in shared), "with another text"),
             (sum((new[id].gold, new[id].wanted) != (old[id].gold, old[id].wanted) for id in shared), "with other gold"),
         )
-        if said := ", ".join(f"{count:,} {how}" for count, how in counts if count):
-            found[paradigm] = f"other questions than in the earlier run ({said}), so that the two cannot be compared"
+        if differing := ", ".join(f"{count:,} {how}" for count, how in counts if count):
+            found[paradigm] = (
+                f"other questions than in the earlier run ({differing}), so that the two cannot be compared"
+            )
     return found
 
 
@@ -286,19 +290,19 @@ def compare_margins(
 def _fallen(one: Margin, found: Comparison, p: float, alpha: float) -> GateCheck:
     name = f"{one.metric} no worse" + (f" by {one.value:g}" if one.value else "")
     if found.mean_a is None or found.mean_b is None:
-        said = f"{one.metric} has no question that both runs scored"
-        return GateCheck(one.paradigm, name, "failed", said)
+        words = f"{one.metric} has no question that both runs scored"
+        return GateCheck(one.paradigm, name, "failed", words)
     was, is_now = (found.mean_a, found.mean_b) if one.less_is_better else (found.mean_b, found.mean_a)
-    said = f"{one.metric} went from {was:.3f} to {is_now:.3f}"
+    words = f"{one.metric} went from {was:.3f} to {is_now:.3f}"
     low, high = found.low, found.high
     outcome: Outcome = "passed"
     if low is None or high is None:  # all questions changed alike, or not at all
         outcome = "failed" if p <= alpha else "passed"
     elif p <= alpha and high < -one.value:
-        outcome, said = "failed", f"{said} (a fall between {-high:.3f} and {-low:.3f}, margin {one.value:g})"
+        outcome, words = "failed", f"{words} (a fall between {-high:.3f} and {-low:.3f}, margin {one.value:g})"
     elif low <= -one.value and (one.value or found.depends):
-        said += f", {found.one_sided:,} questions lack a value, more on one side" if found.depends else ""
-        outcome, said = "undecided", f"{said} (a gain between {low:+.3f} and {high:+.3f}, margin {one.value:g})"
+        words += f", {found.one_sided:,} questions lack a value, more on one side" if found.depends else ""
+        outcome, words = "undecided", f"{words} (a gain between {low:+.3f} and {high:+.3f}, margin {one.value:g})"
     elif low <= 0 and found.wins + found.losses:
-        said = f"{said}, {BEYOND} {max(-low, high):.3f}" if not one.value else said
-    return GateCheck(one.paradigm, name, outcome, said)
+        words = f"{words}, {BEYOND} {max(-low, high):.3f}" if not one.value else words
+    return GateCheck(one.paradigm, name, outcome, words)

@@ -154,8 +154,8 @@ class JudgingSummary:
             return
         counts.unscored[score.why] += 1
         self.again += bool(score.details.get("again"))
-        if said := score.details.get("error") or score.details.get("reply"):
-            self.errors.setdefault(score.why, str(said))
+        if reply := score.details.get("error") or score.details.get("reply"):
+            self.errors.setdefault(score.why, str(reply))
 
 
 async def judge(

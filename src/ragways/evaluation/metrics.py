@@ -110,8 +110,8 @@ def states(answer: str, gold: str) -> bool:
     """Whether the answer states this accepted answer; marks of citations do not count."""
     wanted = normal(gold).split()
     if not wanted:
-        said, sign = compared(answer, gold)
-        return f" {sign} " in f" {said} "
+        stated, sign = compared(answer, gold)
+        return f" {sign} " in f" {stated} "
     clauses = list(_clauses(answer))
     if len(wanted) == 1 and wanted[0] in _POLAR:
         return _polar(clauses, wanted[0])

@@ -255,10 +255,10 @@ def _comparisons(compared: Sequence[Comparisons], left_out: Sequence[str]) -> It
     if left_out:
         notes.append(f"Not compared here, which would take long: {', '.join(left_out)} (ragways eval compare).")
     yield Table.of(COMPARISONS, rows, title="Comparisons", notes=notes, name="comparisons", by="metric")
-    said = [(one.metric, one.less_is_better, one.baseline, one.sentence) for one in compared]
+    rows = [(one.metric, one.less_is_better, one.baseline, one.sentence) for one in compared]
     yield Table.of(
         ["metric", LESS, "baseline", Column("would be missed", key="said")],
-        said,
+        rows,
         title="Which differences would be missed",
         name="power",
     )
@@ -312,18 +312,18 @@ def verdict(figures: Table, compared: Sequence[Comparisons], costs: Table) -> st
     chosen = min(among, key=lambda name: (price.get(name, float("inf")), -sign * means[name]))
     known = chosen in price and any(price.values())
     paid = f", {price[chosen]:{',.0f' if price[chosen] >= 100 else '.3g'}} {COST_KINDS[kind]}" if known else ""
-    said = f"Use {chosen}: {table.metric} {means[chosen]:.3f}{paid}"
+    text = f"Use {chosen}: {table.metric} {means[chosen]:.3f}{paid}"
     others = [name for name in among if name != chosen]
     listed = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
     cheapest = "the cheapest" if known else "the best mean"
     if not leading:
         shown = f"with {table.baseline} alone" if table.baseline else "with each other"
-        said = f"Compared {shown}, none is shown to be the best on {table.metric}. {said}, {cheapest} of all"
+        text = f"Compared {shown}, none is shown to be the best on {table.metric}. {text}, {cheapest} of all"
     elif others:
-        said += f"; {cheapest} of those not shown to be worse than the best ({listed})"
+        text += f"; {cheapest} of those not shown to be worse than the best ({listed})"
     else:
-        said += "; it is shown to be better than each of the others"
-    return f"{said}. {table.sentence}".strip()
+        text += "; it is shown to be better than each of the others"
+    return f"{text}. {table.sentence}".strip()
 
 
 # Costs

@@ -39,10 +39,10 @@ def hipporag_questions(file: Path) -> list[Question]:
 
 
 def _hipporag_question(row: Row, number: int) -> Question:
-    said = answers(row.get("answer"), row.get("answer_aliases") or [])
+    accepted = answers(row.get("answer"), row.get("answer_aliases") or [])
     id = words(row.get("id") or row.get("_id") or number)
     kind = words(row.get("type") or row.get("hop_type")) or _hipporag_hops(id)
-    return Question(id, words(row["question"]), said, kind, tuple(_hipporag_gold(row)))
+    return Question(id, words(row["question"]), accepted, kind, tuple(_hipporag_gold(row)))
 
 
 def _hipporag_hops(id: str) -> str:
@@ -90,8 +90,8 @@ def _multihop_rag_gold(evidence: list[Row]) -> Iterator[Gold]:
     facts: dict[str, list[str]] = {}
     for one in evidence:
         facts.setdefault(words(one["title"]), []).append(words(one.get("fact")).strip())
-    for title, said in facts.items():
-        yield Gold(title=title, text="\n".join(dict.fromkeys(filter(None, said))))
+    for title, sentences in facts.items():
+        yield Gold(title=title, text="\n".join(dict.fromkeys(filter(None, sentences))))
 
 
 def graphrag_bench_questions(file: Path) -> list[Question]:
@@ -213,8 +213,8 @@ def _monaco_rows(file: Path) -> list[Row]:
 
 def _monaco_question(file: Path, row: Row, number: int) -> Question:
     id = words(row.get("ex_num", number))
-    said = row.get("validated_answer", row.get("answer"))
-    values = said if isinstance(said, list) else [said]
+    given = row.get("validated_answer", row.get("answer"))
+    values = given if isinstance(given, list) else [given]
     joined = "; ".join(text for value in values if (text := _monaco_value(value)))
     return Question(
         id, words(row["question"]), answers(joined), _monaco_type(values), tuple(_monaco_gold(file, row, id))

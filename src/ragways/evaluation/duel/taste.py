@@ -97,9 +97,9 @@ def worth(text: str, weights: Mapping[str, float]) -> list[float]:
     return [sum(weights.get(trait, 0.0) for trait in traits(word)) for word in text.split()]
 
 
-def places(told: Sequence[float], sign: int) -> int:
+def places(worths: Sequence[float], sign: int) -> int:
     """In how many places words that follow each other tell for a (sign 1) or for b (−1)."""
-    return sum(sign * one > 0 and sign * before <= 0 for before, one in pairwise([0.0, *told]))
+    return sum(sign * one > 0 and sign * before <= 0 for before, one in pairwise([0.0, *worths]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,10 @@ class _Words:
 
 def _window(text: str, weights: Mapping[str, float], sign: int, size: int) -> _Words:
     """The words that tell most for a (sign 1) or for b (−1); of equals the last, which are rarely the topic."""
-    shown, told = text.split(), worth(text, weights)
+    shown, worths = text.split(), worth(text, weights)
 
     def telling(start: int) -> tuple[int, float, int]:
-        some = told[start : start + size]
+        some = worths[start : start + size]
         return places(some, sign), sign * sum(some), start
 
     at = max(range(max(1, len(shown) - size + 1)), key=telling)

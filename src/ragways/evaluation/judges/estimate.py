@@ -34,13 +34,13 @@ async def _estimated(resources: JudgeResources, record: Record) -> Mapping[str, 
 
 
 async def _mean(resources: JudgeResources, claims: Sequence[tuple[str, Passages]]) -> Score:
-    told = [(claim, passages) for claim, passages in claims if any(held for _, held in passages)]
-    if not told:
+    checkable = [(claim, passages) for claim, passages in claims if any(held for _, held in passages)]
+    if not checkable:
         return Score(None, "no words to compare")
-    estimates = await together(estimate_support(resources.reader, claim, passages) for claim, passages in told)
+    estimates = await together(estimate_support(resources.reader, claim, passages) for claim, passages in checkable)
     rows = [
         {"claim": claim, "chance": one.chance, "words": one.words, "facts": one.facts, "reader": one.reader}
-        for (claim, _), one in zip(told, estimates, strict=True)
+        for (claim, _), one in zip(checkable, estimates, strict=True)
     ]
     by = "words, names and the reader" if all(one.reader is not None for one in estimates) else "words and names alone"
     return Score(sum(one.chance for one in estimates) / len(estimates), details={"estimated by": by, "claims": rows})

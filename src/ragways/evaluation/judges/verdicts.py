@@ -154,8 +154,8 @@ def cited(record: Record) -> list[CitedSentence]:
     for citation in record.citations:
         quotes.setdefault(citation.sentence, []).append(citation.quote)
     numbers = sorted(quotes)
-    said = cited_sentences(record.answer, numbers, len(record.evidence))
-    return [CitedSentence(said[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]
+    sentences = cited_sentences(record.answer, numbers, len(record.evidence))
+    return [CitedSentence(sentences[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]
 
 
 async def _citations(resources: JudgeResources, record: Record) -> Mapping[str, Score]:

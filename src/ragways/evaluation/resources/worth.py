@@ -72,15 +72,17 @@ def questions_until(construction: float, saved: float) -> int | None:
 
 
 def _words(against: str, questions: int | None, saved: float, quality: Quality) -> str:
-    said, price = _QUALITY[quality], f"{abs(saved):,.0f} tokens"
+    compared, price = _QUALITY[quality], f"{abs(saved):,.0f} tokens"
     if quality in _UNPAID:
-        return f"no break-even against {against}: {said}"
+        return f"no break-even against {against}: {compared}"
     if questions is None:
         loss = f"takes {price} more per question" if saved else "saves no tokens"
-        return f"never pays for itself against {against}: {loss} ({said})"
+        return f"never pays for itself against {against}: {loss} ({compared})"
     if not questions:
-        return f"pays from the first question against {against} ({said})"
-    return f"pays for itself after {counted(questions, 'question')} against {against}, {price} saved on each ({said})"
+        return f"pays from the first question against {against} ({compared})"
+    return (
+        f"pays for itself after {counted(questions, 'question')} against {against}, {price} saved on each ({compared})"
+    )
 
 
 def pareto(points: Mapping[str, tuple[float | None, float | None]], *, less_is_better: bool = False) -> list[str]:

@@ -127,8 +127,8 @@ def overlap(values: Floats, clusters: Clusters) -> float:
         for name in names:
             every[name] += value
         twice += (len(names) - 1) * value * value
-    told = sum(value * value for value in own.values())
-    return math.sqrt(max(1.0, (sum(value * value for value in every.values()) - twice) / told)) if told else 1.0
+    scale = sum(value * value for value in own.values())
+    return math.sqrt(max(1.0, (sum(value * value for value in every.values()) - twice) / scale)) if scale else 1.0
 
 
 def studentised(values: Floats, *, level: float = 0.95, least: float = 0.0) -> tuple[float, float] | tuple[None, None]:
@@ -370,10 +370,10 @@ def in_words(
     questions = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     many = every[0].comparisons
     among = f", {many:,} comparisons" if many > 1 else ""
-    said = _said(known[0]) if _said(known[0]) == _said(known[-1]) else f"{_said(known[0])} to {_said(known[-1])}"
-    pairs = " (by pair)" if " to " in said else ""
+    least, most = _figure(known[0]), _figure(known[-1])
+    effect, pairs = (least, "") if least == most else (f"{least} to {most}", " (by pair)")
     return (
-        f"With {questions} questions a true difference below {said} {unit}{pairs} would be missed more than "
+        f"With {questions} questions a true difference below {effect} {unit}{pairs} would be missed more than "
         f"{_often(1 - every[0].power)} ({every[0].power:.0%} power{among}).".replace("%", " %")
     )
 
@@ -395,5 +395,5 @@ def _often(share: float) -> str:
     return f"once in {_NUMBERS.get(times, times)} times"
 
 
-def _said(figure: float) -> str:
+def _figure(figure: float) -> str:
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.2g}" if figure < 1 else f"{figure:.1f}".removesuffix(".0")

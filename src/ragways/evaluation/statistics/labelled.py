@@ -152,22 +152,22 @@ def corrected_mean(
     """
     import numpy as np
 
-    said, seen, rest = (np.asarray(values, dtype=np.float64) for values in (labels, judged, others))
+    people, seen, rest = (np.asarray(values, dtype=np.float64) for values in (labels, judged, others))
     every = np.concatenate([seen, rest])
     n, raw = len(every), float(every.mean()) if len(every) else None
-    if len(said) < FEWEST_LABELS:
+    if len(people) < FEWEST_LABELS:
         why = f"fewer than {FEWEST_LABELS} questions have a label"
-        return CorrectedMean(raw, None, None, None, None, None, None, None, len(said), n, why)
-    weight = _weight(said, seen, rest, every)
-    corrected = said - weight * seen
+        return CorrectedMean(raw, None, None, None, None, None, None, None, len(people), n, why)
+    weight = _weight(people, seen, rest, every)
+    corrected = people - weight * seen
     mean = float(corrected.mean()) + (weight * float(rest.mean()) if weight else 0.0)
-    alone = _half_widths(said, clusters, level)
+    alone = _half_widths(people, clusters, level)
     below, above = _half_widths(corrected, clusters, level)
     if weight:
         # Two independent means: their intervals add up as their errors do (Zou and Donner, 2008).
         more = _half_widths(weight * rest, other_clusters, level, least=0.0)
         below, above = math.hypot(below, more[0]), math.hypot(above, more[1])
-    middle = float(said.mean())
+    middle = float(people.mean())
     lowest, highest = span
     return CorrectedMean(
         raw=raw,
@@ -178,20 +178,20 @@ def corrected_mean(
         labels=middle,
         labels_low=max(lowest, middle - alone[0]),
         labels_high=min(highest, middle + alone[1]),
-        labelled=len(said),
+        labelled=len(people),
         n=n,
     )
 
 
-def _weight(said: Floats, seen: Floats, rest: Floats, every: Floats) -> float:
+def _weight(people: Floats, seen: Floats, rest: Floats, every: Floats) -> float:
     """How much of the judge makes the interval narrowest; none where all were labelled, or it tells nothing."""
     import numpy as np
 
     spread = float(every.var(ddof=1))
     if len(rest) < 2 or not spread:
         return 0.0
-    together = float(np.cov(said, seen)[0, 1])
-    return min(1.0, max(0.0, together / (spread * (1 + len(said) / len(rest)))))
+    together = float(np.cov(people, seen)[0, 1])
+    return min(1.0, max(0.0, together / (spread * (1 + len(people) / len(rest)))))
 
 
 def _half_widths(values: Floats, clusters: Clusters, level: float, *, least: float = WORST) -> tuple[float, float]:
