@@ -292,16 +292,21 @@ def _means(figures: Table, metric: str) -> dict[str, float]:
 def verdict(figures: Table, compared: Sequence[Comparisons], costs: Table) -> str:
     """What to use, in one or two sentences: the cheapest of those that were not shown to be worse than the best.
 
-    The first metric on which means differ decides. Says so where nothing was shown, and what so many questions could
-    not have shown.
+    The first metric on which means differ decides, if none before it is 0 for all. Says so where nothing was shown, and
+    what so many questions could not have shown.
     """
     if not compared:
         return "Nothing to choose from: there is one paradigm."
-    table = next((one for one in compared if len(set(_means(figures, one.metric).values())) > 1), compared[0])
+    table = compared[0]
+    for one in compared:
+        means = _means(figures, one.metric)
+        if means and (len(set(means.values())) > 1 or not _worthy(one, means)):
+            table = one
+            break
     means = _means(figures, table.metric)
     if not means:
         return f"Nothing to choose by: no answer has a score of {table.metric}. {table.sentence}".strip()
-    worthy = {name: mean for name, mean in means.items() if mean > 0 or table.less_is_better}
+    worthy = _worthy(table, means)
     if not worthy:
         return f"Nothing to recommend: no paradigm has any {table.metric}. {table.sentence}".strip()
     leading = [name for name in best_of(figures, table) if name in worthy]
@@ -324,6 +329,11 @@ def verdict(figures: Table, compared: Sequence[Comparisons], costs: Table) -> st
     else:
         text += "; it is shown to be better than each of the others"
     return f"{text}. {table.sentence}".strip()
+
+
+def _worthy(table: Comparisons, means: Mapping[str, float]) -> dict[str, float]:
+    """The means of paradigms that have anything of a metric."""
+    return {name: mean for name, mean in means.items() if mean > 0 or table.less_is_better}
 
 
 # Costs

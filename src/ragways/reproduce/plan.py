@@ -155,7 +155,7 @@ def _pieces(variant: PublishedVariant) -> int:
     """Pieces of evidence of an answer."""
     settings: dict[str, Any] = {**PARADIGMS.find(variant.paradigm).settings, **variant.settings}
     k: int = settings.get("k") or settings.get("max_sentences") or 10
-    own = {
+    own: dict[str, int] = {
         "kg": k + settings.get("triplets", 0),
         "recursive": k * settings.get("rounds", 1),
         "community-local": settings.get("tokens", 0) // PIECE,

@@ -249,6 +249,10 @@ def test_nothing_is_recommended_that_gets_nothing_right():
     pairs = [compared("accuracy", ("a", "b", "no difference shown"))]
     nothing = verdict(of_means("accuracy", {"a": 0.0, "b": 0.0}), pairs, costs)
     assert nothing.startswith("Nothing to recommend: no paradigm has any accuracy.")
+    both = [*of_means("accuracy", {"a": 0.0, "b": 0.0}).rows, *of_means("f1", {"a": 0.02, "b": 0.01}).rows]
+    figures = Table.of([column.name for column in of_means("f1", {}).columns], both)
+    still = verdict(figures, [*pairs, compared("f1", ("a", "b", "no difference shown"))], costs)
+    assert still.startswith("Nothing to recommend"), "words in common are no reason where no answer is right"
     one = verdict(of_means("accuracy", {"a": 0.0, "b": 0.1}), pairs, costs)
     assert "Use b: accuracy 0.100" in one
 

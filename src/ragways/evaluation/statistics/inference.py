@@ -385,8 +385,8 @@ def _nothing_shown(effect: DetectableEffect) -> str:
             f"{effect.needed:,} at least are needed."
         )
     return (
-        f"The difference was the same on all {effect.n:,} questions, so the least that would be found cannot be told; "
-        f"had fewer than {effect.needed:,} of them differed, nothing could have been shown."
+        f"The difference was the same on all {effect.n:,} questions, so no smallest difference that would be found can "
+        f"be estimated; to show any, {effect.needed:,} questions at least must differ."
     )
 
 
