@@ -255,10 +255,10 @@ def _comparisons(compared: Sequence[Comparisons], left_out: Sequence[str]) -> It
     if left_out:
         notes.append(f"Not compared here, which would take long: {', '.join(left_out)} (ragways eval compare).")
     yield Table.of(COMPARISONS, rows, title="Comparisons", notes=notes, name="comparisons", by="metric")
-    rows = [(one.metric, one.less_is_better, one.baseline, one.sentence) for one in compared]
+    missed = [(one.metric, one.less_is_better, one.baseline, one.sentence) for one in compared]
     yield Table.of(
         ["metric", LESS, "baseline", Column("would be missed", key="said")],
-        rows,
+        missed,
         title="Which differences would be missed",
         name="power",
     )

@@ -371,9 +371,9 @@ def in_words(
     many = every[0].comparisons
     among = f", {many:,} comparisons" if many > 1 else ""
     least, most = _figure(known[0]), _figure(known[-1])
-    effect, pairs = (least, "") if least == most else (f"{least} to {most}", " (by pair)")
+    size, pairs = (least, "") if least == most else (f"{least} to {most}", " (by pair)")
     return (
-        f"With {questions} questions a true difference below {effect} {unit}{pairs} would be missed more than "
+        f"With {questions} questions a true difference below {size} {unit}{pairs} would be missed more than "
         f"{_often(1 - every[0].power)} ({every[0].power:.0%} power{among}).".replace("%", " %")
     )
 
