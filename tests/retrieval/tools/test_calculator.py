@@ -95,3 +95,4 @@ def test_every_function_of_the_table_is_described_to_the_model():
     said = TOOLS["calculator"].__doc__ or ""
     missing = [name for name in FUNCTIONS if name not in said]
     assert set(missing) <= {"abs", "floor", "ceil", "month", "day", "date"}
+    assert "stdev (of a whole population)" in " ".join(said.split()), "not of a sample"

@@ -222,9 +222,9 @@ class Toolbox:
         ],
     ) -> Calculation:
         """Calculate: + - * / // % **, comparisons, lists in [ ] with sum, mean, median, min, max, count, product,
-        stdev, sorted; sqrt, log, round; dates in quotes with years_between, months_between, days_between, difference,
-        year, weekday. Inside lists and calls a comma separates values: write 1234 there. Use it for every sum, age or
-        comparison of numbers."""
+        stdev (of a whole population), sorted; sqrt, log, round; dates in quotes with years_between, months_between,
+        days_between, difference, year, weekday. Inside lists and calls a comma separates values: write 1234 there. Use
+        it for every sum, age or comparison of numbers."""
         return Calculation(expression, calculate(expression))
 
     def functions(self) -> list[Callable[..., Awaitable[ToolResult]]]:
