@@ -141,8 +141,8 @@ def _plain(value: object, deep: int = 0) -> Any:  # noqa: ANN401
     if deep == _DEEP:
         return "…"
     if isinstance(value, Mapping):
-        kept = {cut(str(key), 80): _plain(item, deep + 1) for key, item in list(value.items())[:_DETAILS]}
-        return kept | ({"…": f"{len(value) - _DETAILS:,} more"} if len(value) > _DETAILS else {})
+        first = {cut(str(key), 80): _plain(item, deep + 1) for key, item in list(value.items())[:_DETAILS]}
+        return first | ({"…": f"{len(value) - _DETAILS:,} more"} if len(value) > _DETAILS else {})
     if isinstance(value, list | tuple):
         shown = [_plain(item, deep + 1) for item in value[:_DETAILS]]
         return shown + ([f"… {len(value) - _DETAILS:,} more"] if len(value) > _DETAILS else [])

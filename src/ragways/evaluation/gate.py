@@ -62,8 +62,8 @@ class GateResult:
     @property
     def misses(self) -> tuple[GateCheck, ...]:
         """What keeps the run from passing."""
-        kept = ("failed", "undecided") if self.strict else ("failed",)
-        return tuple(check for check in self.checks if check.outcome in kept)
+        missing = ("failed", "undecided") if self.strict else ("failed",)
+        return tuple(check for check in self.checks if check.outcome in missing)
 
     @property
     def passed(self) -> bool:

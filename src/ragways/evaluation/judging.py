@@ -246,8 +246,8 @@ def _settled(resources: JudgeResources, by: Judge, judgement: Judgement | None) 
 
 def _same_prompts(by: Judge, judgement: Judgement) -> bool:
     """Whether the prompts of the judgement are those of today; a rule uses none."""
-    asked = judgement.made.prompts
-    return all(asked.get(task.name, task.text.hash) == task.text.hash for task in by.tasks)
+    prompts = judgement.made.prompts
+    return all(prompts.get(task.name, task.text.hash) == task.text.hash for task in by.tasks)
 
 
 def _same(before: Judgement | None, now: Judgement) -> bool:

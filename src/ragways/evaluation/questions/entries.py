@@ -254,20 +254,20 @@ def _headings(source: QuestionSource, text: CorpusText, lines: Sequence[Line]) -
         if not prose or counts[title] > 1 or not 2 <= len(title.split()) <= 8 or re.search(r"\d|[|“”\"<>:]", title):
             continue
         if all(f" {word}" in f" {plain_words(says)}" for word in words) and not _POINTS.search(first):
-            asked = ENTRIES["about"].format(x=title, page=text.title)
-            yield Statement("heading", "about", asked, says, text, start, section[-1].end)
+            question = ENTRIES["about"].format(x=title, page=text.title)
+            yield Statement("heading", "about", question, says, text, start, section[-1].end)
 
 
-def _answers(asked: str, says: str) -> bool:
+def _answers(question: str, says: str) -> bool:
     """Whether a sentence can answer a heading: it takes up its words, gives a reason, or says yes or no."""
-    first = asked.split(maxsplit=1)[0]
-    if _NO_ANSWER.match(says) or _POINTS.search(asked):
+    first = question.split(maxsplit=1)[0]
+    if _NO_ANSWER.match(says) or _POINTS.search(question):
         return False
     if first == "Why":
         return re.search(r"\b(?:because|since|so that|due to|in order to|reason)\b", says) is not None
     if first not in ("What", "Which", "Who", "When", "Where", "How"):
         return re.match(r"(?:Yes|No|Not)\b", says) is not None
-    words = [word[:5] for word in plain_words(asked).split()[1:] if word not in STOP and len(word) > 2]
+    words = [word[:5] for word in plain_words(question).split()[1:] if word not in STOP and len(word) > 2]
     return bool(words) and all(any(word.startswith(stem) for word in plain_words(says).split()) for stem in words)
 
 
@@ -294,8 +294,8 @@ def _terms(source: QuestionSource, text: CorpusText, line: Line, start: int, end
             and not set(plain_words(name).split()) & STOP
         ):
             named = _named(name, Line("", 0, 0, ()), text) if len(words) == 1 else name
-            asked = ENTRIES["is"].replace("is", verb, 1).format(x=f"{article.lower()}{named}")
-            yield Statement("definition", "is", asked, what, text, start, end)
+            question = ENTRIES["is"].replace("is", verb, 1).format(x=f"{article.lower()}{named}")
+            yield Statement("definition", "is", question, what, text, start, end)
     for match in _LETTERS.finditer(sentence):
         parts_of = [part for part in re.split(r"[ -]", match[1]) if part]
         for tail in (parts_of[at:] for at in range(len(parts_of))):

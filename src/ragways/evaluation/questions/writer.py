@@ -263,15 +263,15 @@ def moved(source: QuestionSource, random: Random) -> QuestionDraft:
             continue
         year = known.year + random.choice((-1, 1)) * random.randint(_FAR, _FARTHEST)
         person = fact.subject.kind == "person"
-        asked = "" if person and not known.day else _which(fact.subject)  # a year alone does not say who is meant
-        if not asked or not min(*years, known.year - _FARTHEST // 2) <= year <= max(years):
+        question = "" if person and not known.day else _which(fact.subject)  # a year alone does not say who is meant
+        if not question or not min(*years, known.year - _FARTHEST // 2) <= year <= max(years):
             continue
         other = replace(fact, value=fact.value.replace(str(known.year), str(year)))
         # Of a day, or a life, no document may speak at all: it may stand in brackets, without a word for what happened.
         cues = ("",) if known.day or person else fact.relation.cues
         absent = tuple((form, cues) for form in written_forms(other.value))
         path = (fact.id, other.value)
-        text = f"{asked} {_state(other)}?"
+        text = f"{question} {_state(other)}?"
         return null(text, names=(fact.subject.bare,), path=path, absent=absent, note="date moved")
     raise NothingToAsk
 
@@ -398,10 +398,10 @@ def _definitions(source: QuestionSource) -> dict[str, QuestionDraft]:
                     continue
                 name, what = parts[1], parts[3]
                 called = _called(source, name, text.id, sentence)
-                asked = _who_or_what(source, called, sentence, *parts) if called else ""
-                if asked:
+                question = _who_or_what(source, called, sentence, *parts) if called else ""
+                if question:
                     support = (source.support(piece, sentence),)
-                    found[fold(name)] = QuestionDraft(asked, (what,), support, names=(name,), path=(fold(name),))
+                    found[fold(name)] = QuestionDraft(question, (what,), support, names=(name,), path=(fold(name),))
     return dict(sorted(found.items()))
 
 
@@ -457,8 +457,8 @@ def summarised(source: QuestionSource, random: Random) -> QuestionDraft:
         raise NothingToAsk(OTHER_ENTITY)
     if len(support) < 2:
         raise NothingToAsk
-    asked = shown(source, entity.name, support[0].quote)
-    return _from_sentences(random.choice(SUMMARIES).format(x=asked), tuple(support), (asked,), (entity.id,))
+    named = shown(source, entity.name, support[0].quote)
+    return _from_sentences(random.choice(SUMMARIES).format(x=named), tuple(support), (named,), (entity.id,))
 
 
 def _repeats(one: str, other: str) -> bool:

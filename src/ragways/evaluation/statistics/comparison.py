@@ -157,14 +157,14 @@ def compare(
         comparison, [means_a[question] for question in paired], [means_b[question] for question in paired]
     )
     bounded = sign_flip(lacking)[0] <= ALPHA
-    kept = comparable if bounded else paired
-    clusters = shared_clusters(kept, documents or {})
+    used = comparable if bounded else paired
+    clusters = shared_clusters(used, documents or {})
     low, high = span or span_of([*rows_a.values(), *rows_b.values()])
     yes_no = comparison.yes_no
     inferred = []
     for for_a, for_b in [(low, high), (high, low)] if bounded else [(low, low)]:
-        values_a = [filled(rows_a[one], for_a) if bounded else means_a[one] for one in kept]
-        values_b = [filled(rows_b[one], for_b) if bounded else means_b[one] for one in kept]
+        values_a = [filled(rows_a[one], for_a) if bounded else means_a[one] for one in used]
+        values_b = [filled(rows_b[one], for_b) if bounded else means_b[one] for one in used]
         differences, least = _differences(values_a, values_b), 1.0 if yes_no else 0.0
         limits = (-1.0, 1.0) if yes_no else None
         found = infer(differences, clusters, level=level, least=least, span=limits, seed=seed)

@@ -123,13 +123,13 @@ class ChatRequest(BaseModel):
             raise UnsupportedParameter(
                 "the question is too long", f"ask in at most {LONGEST_QUESTION:,} characters", "messages"
             )
-        turns, asked = [], ""
+        turns, before = [], ""
         for message in messages[:-1]:
             if message.role == "user":
-                asked = message.plain
-            elif asked:
-                turns.append(Turn(asked, message.plain))
-                asked = ""
+                before = message.plain
+            elif before:
+                turns.append(Turn(before, message.plain))
+                before = ""
         return turns, question
 
 

@@ -89,18 +89,18 @@ async def _questions(work: JobWork) -> dict[str, Any]:
     from ragways.assemble import opened
     from ragways.evaluation.questions.generate import generate, write
 
-    asked = work.arguments
+    wanted = work.arguments
     async with opened(work.settings) as use:
         made = await generate(
             use,
-            kinds=asked.get("kinds") or None,
-            count=asked["count"],
-            seed=asked["seed"],
-            without_model=bool(asked.get("without_model")),
+            kinds=wanted.get("kinds") or None,
+            count=wanted["count"],
+            seed=wanted["seed"],
+            without_model=bool(wanted.get("without_model")),
             progress=work.progress,
         )
-    write(made, work.folder / "questions" / f"{asked['name']}.jsonl")
-    return {"name": asked["name"], "questions": len(made.questions), **made.about}
+    write(made, work.folder / "questions" / f"{wanted['name']}.jsonl")
+    return {"name": wanted["name"], "questions": len(made.questions), **made.about}
 
 
 async def _evaluate(work: JobWork) -> dict[str, Any]:
@@ -112,26 +112,26 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
     from ragways.service.feedback import FEEDBACK, Feedback
     from ragways.service.state import State
 
-    asked = work.arguments
-    if asked["questions"] == FEEDBACK:
+    wanted = work.arguments
+    if wanted["questions"] == FEEDBACK:
         with closing(State(work.state)) as state, NamedTemporaryFile("w", suffix=".jsonl") as file:
             file.writelines(Feedback(state).lines(work.folder.name))
             file.flush()
             questions = load_questions("plain", Path(file.name))
     else:
-        questions = load_questions("plain", work.folder / "questions" / f"{asked['questions']}.jsonl")
-    questions = questions[: asked.get("limit")]
+        questions = load_questions("plain", work.folder / "questions" / f"{wanted['questions']}.jsonl")
+    questions = questions[: wanted.get("limit")]
     folder = work.folder / "runs" / work.id
     folder.parent.mkdir(mode=0o700, exist_ok=True)
-    metrics = {"metrics": asked["metrics"]} if asked.get("metrics") else {}
+    metrics = {"metrics": wanted["metrics"]} if wanted.get("metrics") else {}
     async with await AsyncCorpus(work.settings, None, None).open() as corpus:
         evaluation = await aevaluate(
             corpus,
             questions,
-            asked["paradigms"],
+            wanted["paradigms"],
             out=folder,
-            repeats=asked["repeats"],
-            seed=asked["seed"],
+            repeats=wanted["repeats"],
+            seed=wanted["seed"],
             progress=work.progress,
             **metrics,
         )
@@ -139,7 +139,7 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
     routing, why = _report(folder)
     figures = {
         "run": work.id,
-        "questions": asked["questions"],
+        "questions": wanted["questions"],
         "asked": len(questions),
         "metrics": list(evaluation.metrics),
         "paradigms": to_plain(nested(evaluation.tables)),
