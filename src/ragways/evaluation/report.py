@@ -308,7 +308,7 @@ def verdict(figures: Table, compared: Sequence[Comparisons], costs: Table) -> st
         return f"Nothing to choose by: no answer has a score of {table.metric}. {table.sentence}".strip()
     worthy = _worthy(table, means)
     if not worthy:
-        return f"Nothing to recommend: no paradigm has any {table.metric}. {table.sentence}".strip()
+        return f"Nothing to recommend: {table.metric} is 0 for every paradigm. {table.sentence}".strip()
     leading = [name for name in best_of(figures, table) if name in worthy]
     among = leading or list(worthy)
     kind = next((one for one in COST_KINDS if any(costs.cell(one, paradigm=name) for name in means)), "tokens")

@@ -141,7 +141,7 @@ def test_a_report_shows_the_estimate_and_decides_nothing_by_it(tmp_path: Path):
     decided = {row["metric"] for row in (*rows_of(data, "figures"), *rows_of(data, "comparisons"))}
     assert "f1" in decided
     assert not decided & {metric.name for metric in ADVISORY}
-    assert not any("estimated" in note for note in (*notes_of(data, "runs"), *notes_of(data, "comparisons")))
+    assert not any("support" in note for note in (*notes_of(data, "runs"), *notes_of(data, "comparisons")))
     assert [one["advisory"] for one in rows_of(data, "metrics") if one["name"] == "support-estimated"] == [True]
 
 

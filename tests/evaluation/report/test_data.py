@@ -248,7 +248,7 @@ def test_nothing_is_recommended_that_gets_nothing_right():
     costs = Table.of(["paradigm", "tokens"], [("a", 2.0), ("b", 5.0)])
     pairs = [compared("accuracy", ("a", "b", "no difference shown"))]
     nothing = verdict(of_means("accuracy", {"a": 0.0, "b": 0.0}), pairs, costs)
-    assert nothing.startswith("Nothing to recommend: no paradigm has any accuracy.")
+    assert nothing.startswith("Nothing to recommend: accuracy is 0 for every paradigm.")
     both = [*of_means("accuracy", {"a": 0.0, "b": 0.0}).rows, *of_means("f1", {"a": 0.02, "b": 0.01}).rows]
     figures = Table.of([column.name for column in of_means("f1", {}).columns], both)
     still = verdict(figures, [*pairs, compared("f1", ("a", "b", "no difference shown"))], costs)
