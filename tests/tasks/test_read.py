@@ -59,6 +59,9 @@ def test_a_comparison_is_decided_by_facts_and_both_are_cited():
         ("Is the tower at Ness closed in winter?", "No"),
         ("Can visitors climb the tower?", "Yes"),
         ("Are the tower and the quay of Ness owned by the town?", "Yes"),
+        ("Was the light of Kell designed by Ada Holm?", "Yes"),
+        ("Was the light of Kell designed by Carl Dorn?", "No"),
+        ("Was the light of Kell painted by Ada Holm?", "Yes"),
     ],
 )
 def test_yes_or_no_is_answered_where_rules_decide_nothing(question: str, answer: str):
@@ -67,7 +70,8 @@ def test_yes_or_no_is_answered_where_rules_decide_nothing(question: str, answer:
         "The tower at Ness is open to visitors, who can climb it.",
     )
     town = "The tower and the quay of Ness are owned by the town."
-    found = answer_to(question, [passage("Ness", *sentences), passage("Town", town)], {})
+    kell = passage("Kell", "The light of Kell was designed by Ada Holm, who painted it as well.")
+    found = answer_to(question, [passage("Ness", *sentences), passage("Town", town), kell], {})
     assert [one.text for one in found.sentences] == [answer]
     assert found.explanation
     assert set(found.sentences[0].places) == {place for one in found.explanation for place in one.places}

@@ -129,11 +129,17 @@ def coverage(question: str, texts: Sequence[str]) -> Coverage:
     question without names counts as one of whose names four of five are there.
     """
     present, wanted = frozenset[str]().union(*map(stems, texts)), content_stems(question)
+    names, missing = names_of(question, texts)
+    share = 1 - len(missing) / len(names) if names else 0.8
+    return Coverage(share, len(wanted & present) / len(wanted) if wanted else 0.0)
+
+
+def names_of(question: str, texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names and numbers of a question, each once, and those of them that none of the texts has in a row."""
     rows = [_in_a_row(text) for text in texts]
     named = (_in_a_row(question[start:end]) for start, end in names_in(question))
     names = list(dict.fromkeys(filter(str.strip, named)))
-    found = sum(any(name in row for row in rows) for name in names)
-    return Coverage(found / len(names) if names else 0.8, len(wanted & present) / len(wanted) if wanted else 0.0)
+    return names, [name for name in names if not any(name in row for row in rows)]
 
 
 def _in_a_row(text: str) -> str:

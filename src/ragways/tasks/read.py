@@ -38,7 +38,7 @@ from ragways.reading.phrase import (
     titled_row,
 )
 from ragways.reading.questions import parse_question
-from ragways.reading.sufficiency import BY_SENTENCES, Features, chance, coverage, structure
+from ragways.reading.sufficiency import BY_SENTENCES, Features, chance, coverage, names_of, structure
 from ragways.reading.windows import content_stems, stems
 from ragways.tasks.extract import SEARCHED, AnswerPassage, Candidate, Embed, Terms, score_sentences
 
@@ -165,7 +165,7 @@ async def read_answer(
     else:
         texts_cited, explanation = await _sentences(question, passages, read, embed, terms, maximum), ()
         if form in _YES_OR_NO and texts_cited:
-            texts_cited, explanation = (_yes_or_no(question, texts_cited),), texts_cited
+            texts_cited, explanation = (_yes_or_no(question, passages, texts_cited),), texts_cited
         elif value := _value_in(texts_cited, wants):
             texts_cited, explanation = (value,), texts_cited
     places = tuple(place for cited in texts_cited for place in cited.places)
@@ -219,10 +219,15 @@ def _option(question: str, read: ReadEvidence, passages: Sequence[AnswerPassage]
     return CitedText(order[0], (places[order[0]],))
 
 
-def _yes_or_no(question: str, sentences: Sequence[CitedText]) -> CitedText:
-    """No where the best sentence denies something and the question does not, or the other way round; else yes."""
+def _yes_or_no(question: str, passages: Sequence[AnswerPassage], sentences: Sequence[CitedText]) -> CitedText:
+    """No where the best sentence denies something and the question does not, or the other way round, or where it holds
+    all of the question but one name; else yes.
+    """
     denies = bool(_NEGATED.search(sentences[0].text)) != bool(_NEGATED.search(question))
-    return CitedText("No" if denies else "Yes", tuple(place for one in sentences for place in one.places))
+    best = f"{passages[sentences[0].places[0].passage].title}. {sentences[0].text}"
+    names, missing = names_of(question, [best, *(one.text for one in sentences)])
+    other = len(names) > 1 and len(missing) == 1 and content_stems(question) - stems(missing[0]) <= stems(best)
+    return CitedText("No" if denies or other else "Yes", tuple(place for one in sentences for place in one.places))
 
 
 def _value_in(sentences: Sequence[CitedText], wants: Wanted) -> CitedText | None:
