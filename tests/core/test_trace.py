@@ -45,6 +45,11 @@ def test_a_reservation_counts_before_the_call_and_not_twice_after():
     meter.reserve(Usage(calls=1))
 
 
+def test_a_limit_in_dollars_is_written_out():
+    passed = [Budget(usd=usd).passed_by(Usage(usd=20.0)) for usd in (0.00001, 0.5, 10.0)]
+    assert passed == ["$0.00001", "$0.5", "$10"]
+
+
 def test_the_outer_budget_holds_inside_an_inner_one():
     with spending(Budget(tokens=100)) as outer, spending(Budget(tokens=1000)) as inner:
         assert current_meter() is inner

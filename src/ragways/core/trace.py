@@ -54,7 +54,7 @@ class Budget:
     def passed_by(self, usage: Usage) -> str | None:
         """In words, the first limit that this usage would pass."""
         if self.usd is not None and usage.usd > self.usd + 1e-12:
-            return f"${self.usd:g}"
+            return "$" + f"{self.usd:.8f}".rstrip("0").removesuffix(".")
         if self.tokens is not None and usage.tokens > self.tokens:
             return counted(self.tokens, "token")
         if self.calls is not None and usage.calls > self.calls:
