@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     Failure = tuple[str, RagwaysError]
 
-UNCITED = 2
-"""Passages shown of an answer that cites none."""
-QUOTED = 160
+QUOTED = 240
 """Characters of a quote."""
 FEW = 3
 """Paradigms whose answers are shown in full."""
@@ -145,20 +143,23 @@ def show_text(answer: Answer, text: str) -> None:
 
 
 def _sources(answer: Answer, *, details: bool) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:
-    """Number, hit, origin, near-duplicates and quotes of each passage that is cited, or of the best where none is; with
-    `details`, of every passage.
+    """Number, hit, origin, near-duplicates and quotes of each passage that is cited, or of the nearest where none is;
+    with `details`, of every passage.
     """
+    from ragways.retrieval.as_plain import nearest_sentences
+
     quotes: dict[str, dict[str, Origin]] = {}
     for citation in answer.citations:
         quotes.setdefault(citation.piece, {}).setdefault(citation.quote, citation.source)
+    nearest = [] if quotes else list(nearest_sentences(answer))
     for number, (hit, source, duplicates) in enumerate(answer.evidence.described(), start=1):
         cited = quotes.get(hit.piece.id, {})
         if cited:
             # One sentence has lines of its own; for several, those of the whole passage.
             where = next(iter(cited.values())) if len(cited) == 1 else source
             yield number, hit, where, duplicates, list(cited)
-        elif details or (not quotes and number <= UNCITED):
-            yield number, hit, source, duplicates, [hit.piece.text]
+        elif details or (not quotes and number <= len(nearest)):
+            yield number, hit, source, duplicates, nearest[number - 1 : number] or [hit.piece.text]
 
 
 def _cost(result: Result, shown: int) -> str:

@@ -148,7 +148,7 @@ def _extractor(use: Resources, question: str, reach: Reach) -> Extractor:
     """What answers this question without a model: the reader, unless it is not wanted or does not know the language."""
     embed = use.embed if reads(use.embedder, question) else None
     reader, note = reader_for(use, question)
-    return Extractor(embed, terms, use.threshold, use.sentences, reader, note, reach)
+    return Extractor(embed, terms, use.threshold, use.sentences, reader, note, reach, use.doubt)
 
 
 def _how_made(reply: AnswerReply, way: str) -> dict[str, Any]:

@@ -307,6 +307,7 @@ def router_of(outcomes: Outcomes, learned: Learned, by: By) -> Router:
         corpora=corpus_ranges(outcomes),
         stop=stop,
         model=outcomes.model,
+        embedder=outcomes.embedder,
         look=outcomes.look or "fused",
         seed=settings.seed,
         made={
