@@ -52,6 +52,8 @@ class EvidenceItem:
     date: str = ""
     score: float | None = None
     by: tuple[str, ...] = ()
+    heading: str = ""
+    """The title with the headings above it, as the model was shown them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ragways.core import __version__
 from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, Usage, current_meter, spending
-from ragways.core.types import Hit
+from ragways.core.types import Hit, Origin
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import (
@@ -267,7 +267,7 @@ async def _record(use: Resources, question: Question, variant: Variant, gold: Go
         way=answer.way,
         ranks=tuple(gold.ranks(question, answer.evidence.hits)),
         shown=tuple(gold.places(question, answer.evidence.items)),
-        evidence=tuple(map(_evidence_item, answer.evidence.items)),
+        evidence=tuple(_evidence_item(hit, origin) for hit, origin, _ in answer.evidence.described()),
         citations=answer.citations,
         usage=AnswerUsage.of(
             result.trace.worth, evidence=answer.evidence.tokens, spent=result.usage.usd, priced=priced
@@ -283,9 +283,10 @@ async def _record(use: Resources, question: Question, variant: Variant, gold: Go
     )
 
 
-def _evidence_item(hit: Hit) -> EvidenceItem:
+def _evidence_item(hit: Hit, origin: Origin) -> EvidenceItem:
     piece, by = hit.piece, tuple(found.by for found in hit.found)
-    return EvidenceItem(piece.id, piece.kind, piece.title, piece.text, piece.date, hit.score, by)
+    heading = origin.heading(piece.title) if origin.section else ""
+    return EvidenceItem(piece.id, piece.kind, piece.title, piece.text, piece.date, hit.score, by, heading)
 
 
 def _steps(trace: Span) -> tuple[TraceStep, ...]:

@@ -51,6 +51,12 @@ class Documents(Protocol):
 
     def text(self, document: str, start: int, end: int) -> str: ...
 
+    def shown(self, piece: Piece, *, escape: bool = False) -> str:
+        """Render a piece as Markdown, as it stood in its document: code, lists, tables and links. A text that stands in
+        no document stays as it is. `escape`: signs of its plain text that Markdown would take for its own are escaped.
+        """
+        ...
+
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
         """Offsets of the sentences that lie in a piece, cut at its borders; none where it stands in no document."""
         ...

@@ -84,10 +84,12 @@ def answer(
         if not evidence.items:
             return _abstain(evidence, "no evidence")
         wishes = replace(use.wishes, style="") if short else use.wishes
+        evidence = with_shown(use, evidence)
         task = wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
         passages = tuple(
-            _passage(hit, spans, origin) for (hit, origin, _), spans in zip(evidence.described(), places, strict=True)
+            _passage(hit, spans, origin, shown)
+            for (hit, origin, _), spans, shown in zip(evidence.described(), places, evidence.shown, strict=True)
         )
         query = evidence.hits.query
         given = AnswerInput(query.text, passages, _extractor(use, query.text, reach), query.searches)
@@ -195,7 +197,12 @@ def _abstain(evidence: Evidence, way: str) -> Answer:
     return Answer(evidence, ABSTENTION, abstained=True, way=way)
 
 
-def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin) -> AnswerPassage:
+def with_shown(use: Resources, evidence: Evidence) -> Evidence:
+    """Return evidence with its passages as Markdown."""
+    return replace(evidence, shown=tuple(use.index.shown(hit.piece) for hit in evidence.items))
+
+
+def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin, shown: str) -> AnswerPassage:
     piece = hit.piece
     if piece.kind not in _VERBATIM:
         # A report's lines are its summary and its findings.
@@ -213,6 +220,8 @@ def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin) -> Answ
         section=origin.section[-1] if origin.section else "",
         retrievers=len({found.by for found in hit.found} - {ORDERED_BY}),
         nearness=max(near, default=None),
+        path=origin.heading(piece.title),
+        shown=shown,
     )
 
 

@@ -74,8 +74,11 @@ def evidence_data(answer: Answer) -> list[dict[str, Any]]:
     """Return the passages; where nothing is answered, the nearest ones with the sentence that is `nearest`."""
     nearest = list(nearest_sentences(answer)) if answer.abstained else []
     return [
-        {**hit_data(hit, source), "near_duplicates": duplicates, **({"nearest": text} if text else {})}
-        for (hit, source, duplicates), text in zip_longest(answer.evidence.described(), nearest)
+        {**hit_data(hit, source), "near_duplicates": duplicates, "markdown": outgoing_text(answer, shown)}
+        | ({"nearest": text} if text else {})
+        for (hit, source, duplicates), shown, text in zip_longest(
+            answer.evidence.described(), answer.evidence.shown, nearest
+        )
     ]
 
 

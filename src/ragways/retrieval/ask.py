@@ -19,7 +19,7 @@ from ragways.core.stream import OnText, current_stream, streaming
 from ragways.core.text import counted, shortened
 from ragways.core.trace import Budget, Span, Usage, span, spending
 from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Origin, Query, answer_html
-from ragways.retrieval.answer import retrieval_only
+from ragways.retrieval.answer import retrieval_only, with_shown
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 
@@ -161,6 +161,8 @@ async def ask(
             kind = type(answer).__name__
             raise UsageError(f"{name} gives {kind}, not an Answer", "end it with answer(use), or use retrieve")
         _check_documents(use, name, answer.evidence.hits)
+        if not answer.evidence.shown:
+            answer = replace(answer, evidence=with_shown(use, answer.evidence))
         if use.support and answer.citations:
             from ragways.retrieval.support import with_support
 

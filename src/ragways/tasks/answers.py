@@ -134,7 +134,7 @@ def _with_searches(given: AnswerInput) -> Mapping[str, object]:
 
 def _shown(number: int, passage: AnswerPassage) -> str:
     date = f" ({passage.date})" if passage.date else ""
-    return f"[{number}] {passage.title}{date}\n{passage.text}"
+    return f"[{number}] {passage.path or passage.title}{date}\n{passage.shown or passage.text}"
 
 
 async def _without(given: AnswerInput) -> RuleReply:

@@ -245,7 +245,7 @@ async def documents(work: Work) -> dict[str, Any]:
 
 
 async def document(work: Work) -> dict[str, Any]:
-    """A whole document, with its sections."""
+    """A whole document, with its sections and its code, tables and items of lists."""
     with work.corpus.snapshot() as use:
         view = look_up(use.index, work.arguments["id"])
         id = getattr(view, "document", "")
@@ -259,6 +259,11 @@ async def document(work: Work) -> dict[str, Any]:
             "title": whole.title,
             "text": whole.text,
             "metadata": dict(whole.metadata),
+            "markup": [
+                {"kind": one.kind, "start": one.start, "end": one.end, "value": one.value}
+                for one in whole.markup
+                if one.kind in ("code", "table", "item")
+            ],
             "sections": [
                 {"title": title, "level": level, "start": start, "end": end}
                 for _, _, start, end, title, level in sections
