@@ -352,7 +352,7 @@ def _rounded(value: object) -> object:
 def guard_in_words(router: Router) -> str:
     """Whether the router is used at all, and what that rests on."""
     guard = router.guard
-    state = "on" if guard.passed else f"off, `{router.fixed}` is taken always"
+    state = "on" if guard.passed else f"off, it takes always `{router.fixed}`"
     return (
         f"{state}: its gain over always `{router.fixed}` was {guard.gain:+.3f}, and at least {guard.lower:+.3f} "
         f"(95 %, {guard.questions:,} questions; {guard.how})"
