@@ -117,7 +117,10 @@ def origin_data(origin: Origin) -> dict[str, Any]:
 
 
 def usage_data(usage: Usage) -> dict[str, Any]:
-    return asdict(usage)
+    """Return the usage field by field; `usd` is None where the price of a call is unknown."""
+    data = {**asdict(usage), "usd": usage.cost}
+    del data["unpriced"]
+    return data
 
 
 def step_data(step: Span, since: float) -> dict[str, Any]:

@@ -109,9 +109,8 @@ class Result:
 
     def __repr__(self) -> str:
         usage = self.usage
-        cost = (
-            f"{counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}, ${usage.usd:.4f}, {self.seconds:.2f} s"
-        )
+        price = "price unknown" if usage.cost is None else f"${usage.cost:.4f}"
+        cost = f"{counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}, {price}, {self.seconds:.2f} s"
         return f"<Result of {self.paradigm} on {shortened(self.question)!r}: {cost}\n  {self.answer!r}>"
 
     def _repr_html_(self) -> str:

@@ -247,12 +247,12 @@ def about_the_whole(record: Record) -> bool:
 
 
 def costs_of(record: Record) -> dict[str, float]:
-    """What a record's answer took, nan where it is not known. Where no model was called, its tokens are those of the
+    """What a record's answer took, nan where it is not known. Where no model was set, its tokens are those of the
     evidence, which a model would have had to read.
     """
     used = record.usage
     costs = {
-        "tokens": used.all_tokens or used.evidence,
+        "tokens": used.all_tokens if used.all_tokens or record.made.model else used.evidence,
         "calls": used.calls,
         "usd": used.usd,
         "seconds": None if record.replies_known else record.seconds,  # a reply from our cache takes no time

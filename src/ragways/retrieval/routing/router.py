@@ -37,6 +37,8 @@ LARGEST_FILE: Final = 4_000_000
 """Bytes. No router is near that."""
 NAMED: Final = 3
 """Features that a decision names."""
+ENOUGH: Final = 100
+"""Questions below which a gain is not believed."""
 _DIGITS: Final = 6
 
 # What a router's file holds
@@ -77,10 +79,10 @@ class ArmModel:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Whether the router was better than the best fixed arm on questions it was not fitted on.
+    """Whether the router was better than its best fixed arm on questions it was not fitted on.
 
-    `gain` is in utility, `lower` its lower bound (one-sided, 95 %); it is `passed` where that is not below
-    -`tolerance`. `how` describes how the questions were separated.
+    `gain` is in utility, `lower` its lower bound (one-sided, 95 %); it is `passed` where that is above -`tolerance`, of
+    `ENOUGH` questions at least. `how` describes how the questions were separated.
     """
 
     gain: float
@@ -225,7 +227,10 @@ class Router:
         refusal = next((each for each in estimates if each.arm == ABSTAIN and not each.impossible), None)
         silent = refusal is not None and self.stop.look is not None and refusal.value >= self.stop.look
         if not self.guard.passed and not (silent and self.stop.certified):
-            chosen, reason = fixed, "routing is off: it was no better than this arm on questions it was not fitted on"
+            chosen, reason = (
+                fixed,
+                "routing is off: on questions it was not fitted on, nothing better than this arm was shown",
+            )
         elif foreign:
             chosen, reason = fixed, "the router was fitted with another embedder: the best fixed arm is taken"
         elif far:
@@ -353,9 +358,10 @@ def _rounded(value: object) -> object:
 def guard_in_words(router: Router) -> str:
     """Whether the router is used at all, and what that rests on."""
     guard = router.guard
-    state = "on" if guard.passed else f"off, `{router.fixed}` is taken always"
+    state = "on" if guard.passed else f"off, it takes always `{router.fixed}`"
     return (
         f"{state}: its gain over always `{router.fixed}` was {guard.gain:+.3f}, and at least {guard.lower:+.3f} "
         f"(95 %, {guard.questions:,} questions; {guard.how})"
+        + (f"; {ENOUGH} questions are needed" if guard.questions < ENOUGH else "")
         + (f"; down to {-guard.tolerance:+.3f} is tolerated" if guard.tolerance else "")
     )

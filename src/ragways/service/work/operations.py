@@ -79,7 +79,7 @@ async def _asked(
         step: dict[str, Any] = {**marked, "name": here.name, "depth": depth, "event": "end" if ended else "begin"}
         if ended:
             step |= {"seconds": round(here.seconds, 4), "output": here.output, "way": here.way}
-            step |= {"tokens": here.total.tokens, "usd": here.total.usd}
+            step |= {"tokens": here.total.tokens, "usd": here.total.cost}
         work.emit("step", step)
 
     with watching(on_span):
