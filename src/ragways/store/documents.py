@@ -78,18 +78,19 @@ class StoredDocuments:
         """A stretch of a document's text."""
         return self.article(number_of(document))[1][start:end]
 
-    def shown(self, piece: Piece, *, escape: bool = False) -> str:
+    def markup(self, piece: Piece) -> tuple[Markup, ...]:
         number = number_of(piece.document) if piece.document.startswith("article:") else -1
         article = self._read([number]).get(number)
         if article is None or not article.markup or article.text[piece.start : piece.end] != piece.text:
-            return piece.text
+            return ()
+        return unpacked_markup(article.markup, piece.start, piece.end)
 
-        markup = unpacked_markup(article.markup, piece.start, piece.end)
-
+    def shown(self, piece: Piece, *, escape: bool = False) -> str:
         def first_row(table: Markup) -> str:
-            return article.text[table.start : table.end].partition("\n")[0]
+            return self.text(piece.document, table.start, table.end).partition("\n")[0]
 
-        return markdown(piece.text, piece.start, markup, first_row, escape=escape)
+        markup = self.markup(piece)
+        return markdown(piece.text, piece.start, markup, first_row, escape=escape) if markup else piece.text
 
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
         if not piece.document.startswith("article:"):
