@@ -109,21 +109,24 @@ async def _endpoint_embedder(settings: Settings) -> Embedder:
 
 
 def _endpoint_model(settings: Settings, chosen: ModelSettings) -> Model:
+    from ragways.models.call import ModelTraits
     from ragways.models.dialect import DialectMemory
     from ragways.models.endpoint import Endpoint
+    from ragways.models.ollama import OllamaModel
 
-    return Endpoint(
-        chosen.base_url,
-        chosen.key.get_secret_value(),
-        chosen.name,
-        timeout=chosen.timeout,
-        total_timeout=chosen.total_timeout,
-        extras=extras_of(chosen),
-        dialect=PROVIDERS[chosen.provider].dialect if chosen.provider else None,
-        memory=DialectMemory(settings.cache),
-        top_p=chosen.top_p,
-        effort=chosen.reasoning_effort,
-    )
+    key, provider = chosen.key.get_secret_value(), PROVIDERS.get(chosen.provider)
+    common: dict[str, Any] = {
+        "timeout": chosen.timeout,
+        "total_timeout": chosen.total_timeout,
+        "extras": extras_of(chosen),
+        "traits": ModelTraits(chosen.top_p, chosen.reasoning_effort, chosen.context),
+    }
+    if provider is not None and provider.name == "ollama":
+        return OllamaModel(chosen.base_url, key, chosen.name, **common)
+    if provider is not None:
+        traits = ModelTraits(chosen.top_p, chosen.reasoning_effort, chosen.context or provider.context)
+        common |= {"dialect": provider.dialect, "traits": traits}
+    return Endpoint(chosen.base_url, key, chosen.name, memory=DialectMemory(settings.cache), **common)
 
 
 def extras_of(chosen: EndpointSettings) -> Extras:

@@ -72,6 +72,11 @@ class ModelSettings(EndpointSettings):
     top_p: float | None = Field(None, gt=0, le=1, description="of sampling; unset is the endpoint's own")
     reasoning_effort: str = Field("", description="of a model that reasons: low, medium, high, or what it knows")
     reasoning_tokens: int = Field(0, ge=0, description="room for reasoning, on top of what a reply may take")
+    context: int | None = Field(
+        None,
+        ge=1024,
+        description="tokens a call reads and writes at most; unset asks the server, else goes by provider",
+    )
     timeout: float = Field(60.0, gt=0, description="seconds to wait for a reply to begin, and between two tokens")
     total_timeout: float = Field(1800.0, gt=0, description="seconds until a reply must be whole, however it flows")
     patience: float = Field(180.0, ge=0, description="seconds an outage is waited out before giving up")

@@ -20,7 +20,7 @@ def point_at(server: LoopbackServer, more: str = "") -> None:
 
 
 def test_a_model_that_answers_in_plain_text_only(indexed: Run):
-    with LoopbackServer(lambda _: "Anna Brack built it. [1]", forms=(), tools=False) as server:
+    with LoopbackServer(lambda _: "Anna Brack built it. [1]", forms=(), refuses=("tools",)) as server:
         point_at(server)
         done = indexed("ask", QUESTION, "--json")
         assert (done.code, done.err) == (0, "")
@@ -79,16 +79,16 @@ def test_model_check_says_how_to_set_a_model(ragways: Run):
 def test_model_check_prints_what_works_and_what_it_cost(ragways: Run, monkeypatch: pytest.MonkeyPatch):
     with LoopbackServer(refuses=["temperature"]) as server:
         monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
-        done = ragways("model", "check", "--provider", "ollama", "--model", "loop")
+        done = ragways("model", "check", "--provider", "lmstudio", "--model", "loop")
         assert done.code == 0
         for words in ("JSON by schema", "streaming", "embeddings", "8 numbers a text", "no temperature", "calls"):
             assert words in done.out
-        data = ragways("model", "check", "--provider", "ollama", "--model", "loop", "--json").data
+        data = ragways("model", "check", "--provider", "lmstudio", "--model", "loop", "--json").data
         assert data["remembered"]["temperature"] is False
-        assert data["provider"] == "ollama"
+        assert data["provider"] == "lmstudio"
         assert {probe["name"]: probe["works"] for probe in data["probes"]}["embeddings"] is True
         assert data["usd"] is None, "nobody knows the price of a model of that name"
-        forgot = ("model", "check", "--provider", "ollama", "--model", "loop", "--forget")
+        forgot = ("model", "check", "--provider", "lmstudio", "--model", "loop", "--forget")
         assert (ragways(*forgot).out, ragways(*forgot).out[:7]) == ("forgotten\n", "nothing")
 
 

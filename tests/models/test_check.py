@@ -62,10 +62,10 @@ def works(report: EndpointReport) -> set[str]:
     ("server", "lacking", "dialect"),
     [
         (LoopbackServer(capable), set(), Dialect()),
-        (LoopbackServer(talkative, forms=(), tools=False), {*JSON, "tools"}, Dialect(form="plain")),
+        (LoopbackServer(talkative, forms=(), refuses=("tools",)), {*JSON, "tools"}, Dialect(form="plain")),
         (LoopbackServer(talkative), {*JSON, "tools"}, Dialect(form="plain")),
         (
-            LoopbackServer(capable, forms=("json_object",), tools=False),
+            LoopbackServer(capable, forms=("json_object",), refuses=("tools",)),
             {"JSON by schema", "JSON by a tool", "tools"},
             Dialect(form="json_object"),
         ),
@@ -112,7 +112,7 @@ def test_json_in_place_of_a_tool_call_is_reported_as_what_it_is(text: str, note:
 def test_reasoning_is_counted_and_priced():
     with LoopbackServer(thinking) as server:
         report = checked(server)
-    calls = server.count
+    calls = sum("messages" in seen.body for seen in server.requests)
     assert (report.usage.calls, report.usage.output, report.usage.reasoning) == (calls, 50 * calls, 40 * calls)
     assert report.usd == pytest.approx(calls * (10 * 1.0 + 50 * 10.0) / 1_000_000)
 

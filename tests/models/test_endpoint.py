@@ -93,7 +93,7 @@ def test_usage_with_cached_and_reasoning_tokens():
         "prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 30},
     }  # fmt: skip
     with LoopbackServer(whole({"content": "x"}, usage=usage)) as server:
-        assert complete(server).usage == Usage(1, 100, 50, 64, 30)
+        assert complete(server).usage == Usage(1, 100, 50, 64, 30, unpriced=1)
 
 
 GIVEN = {"prompt_tokens": 7, "completion_tokens": 3}
@@ -133,7 +133,9 @@ def test_the_form_a_server_understands_is_learnt_once(forms, asked):
             assert (await client.do(NOTE, ABOUT)).value == Note("fine", (1, 2))
             assert (await client.do(NOTE, About("again", ""))).value == Note("fine", (1, 2))
 
-    with LoopbackServer(lambda body: json.dumps(GOOD), forms=forms, tools="tool" in forms) as server:
+    with LoopbackServer(
+        lambda body: json.dumps(GOOD), forms=forms, refuses=() if "tool" in forms else ("tools",)
+    ) as server:
         asyncio.run(main())
     bodies = [seen.body for seen in server.requests]
     assert [form_of(body) for body in bodies] == asked

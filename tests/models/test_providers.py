@@ -51,7 +51,10 @@ def test_each_provider_gets_requests_in_its_own_form(here: Path, provider: Provi
         variables = {"RAGWAYS_MODEL__PROVIDER": provider.name, "RAGWAYS_MODEL__NAME": "m"}
         variables |= {"RAGWAYS_MODEL__BASE_URL": server.base_url} | ({provider.key: KEY} if provider.key else {})
         assert note(chosen(here, **variables)) == Note("fine", (1, 2))
-        assert [seen.authorized for seen in server.requests] == [True]
+        assert all(seen.authorized for seen in server.requests)
+        assert [seen.path for seen in server.requests if seen.path.endswith("/chat/completions")] == [
+            "/v1/chat/completions"
+        ] * (provider.name != "ollama"), "Ollama is asked by its own API"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS.values(), ids=list(PROVIDERS))

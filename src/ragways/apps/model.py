@@ -58,7 +58,7 @@ def check(
                 "provider": chosen.model.provider,
                 "base_url": chosen.model.base_url,
                 "probes": [asdict(probe) for probe in report.probes],
-                "remembered": asdict(report.dialect) if report.answers else None,
+                "remembered": asdict(report.dialect) if report.answers and report.dialect else None,
                 "usage": asdict(report.usage),
                 "usd": usd,
             }
@@ -82,10 +82,11 @@ async def _checked(settings: Settings) -> EndpointReport:
     from ragways.assemble import client_of, prices_of
     from ragways.models.check import check_endpoint
     from ragways.models.endpoint import Endpoint
+    from ragways.models.ollama import OllamaModel
     from ragways.models.providers import PROVIDERS
 
     async with client_of(settings) as client:
-        if not isinstance(client.model, Endpoint):
+        if not isinstance(client.model, Endpoint | OllamaModel):
             raise UsageError(f"model.kind is {settings.model.kind}, not endpoint", "only endpoints can be checked")
         start = PROVIDERS[settings.model.provider].dialect if settings.model.provider else None
         report = await check_endpoint(
@@ -113,8 +114,9 @@ def _show(settings: Settings, report: EndpointReport) -> None:
     usage = report.usage
     cost = "price unknown" if report.usd is None else f"${report.usd:.6f}"
     reasoning = f" ({usage.reasoning:,} of reasoning)" if usage.reasoning else ""
+    kept = f"; in {settings.cache / 'endpoints.json'}, forgotten by --forget"
     notes = [
-        f"remembered: {_in_words(report.dialect)}; in {settings.cache / 'endpoints.json'}, forgotten by --forget",
+        *([f"remembered: {_in_words(report.dialect)}{kept}"] if report.dialect else []),
         f"cost: {counted(usage.calls, 'call')}, {counted(usage.input, 'token')} in, "
         f"{usage.output:,} out{reasoning}, {cost}",
     ]

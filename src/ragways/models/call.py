@@ -117,6 +117,17 @@ class Reply:
         return replace(self, usage=Usage(), spared=self.usage + self.spared, cached=True)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelTraits:
+    """What a model is sent beside each call, and how much it reads: what it samples from, how
+    long it reasons, and how many tokens a call may read and write. None and empty are the server's own.
+    """
+
+    top_p: float | None = None
+    effort: str = ""
+    context: int | None = None
+
+
 class Model(Protocol):
     """Something that answers calls: an endpoint, an object of one's own, or a script in a test.
 
@@ -141,6 +152,15 @@ class StreamingModel(Model, Protocol):
 
     async def stream(self, call: Call, on_text: OnText) -> Reply:
         """As `send`; `on_text` gets each piece of the text, the first of every try with `restart=True`."""
+        ...
+
+
+@runtime_checkable
+class MeasuredModel(Model, Protocol):
+    """A model that knows how much it can read and write."""
+
+    async def context(self) -> int | None:
+        """Return how many tokens a call may read and write; None where it is not known."""
         ...
 
 

@@ -18,6 +18,7 @@ from ragways.models.dialect import FORMS, Dialect, Form
 from ragways.models.embed import EndpointEmbedder
 from ragways.models.endpoint import Endpoint
 from ragways.models.limits import Traffic, TryAgain
+from ragways.models.ollama import OllamaModel
 from ragways.models.reply import read_json
 from ragways.models.tokens import Prices
 from ragways.models.transport import Extras
@@ -65,12 +66,12 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class EndpointReport:
-    """What works at an endpoint, how calls are written for it from now on, and what the check cost; `usd` is None where
-    no price is known.
+    """What works at an endpoint, how calls are written for it from now on (None where there is only one way), and what
+    the check cost; `usd` is None where no price is known.
     """
 
     probes: tuple[Probe, ...]
-    dialect: Dialect
+    dialect: Dialect | None
     usage: Usage
     usd: float | None
 
@@ -127,31 +128,49 @@ class _Probes:
 
 
 async def check_endpoint(
-    endpoint: Endpoint, *, start: Dialect | None = None, prices: Prices | None = None, patience: float = 60.0
+    endpoint: Endpoint | OllamaModel,
+    *,
+    start: Dialect | None = None,
+    prices: Prices | None = None,
+    patience: float = 60.0,
 ) -> EndpointReport:
     """Ask an endpoint in each way. What it understands is remembered, if it answers at all.
 
     What was remembered of it earlier is ignored; `start` is the first dialect to try.
     """
     probes, prices = _Probes(), prices or Prices()
-    endpoint.dialect = start or Dialect()
+    if isinstance(endpoint, Endpoint):
+        endpoint.dialect = start or Dialect()
     traffic = Traffic(patience=patience)
     client = ModelClient(endpoint, traffic=traffic)
     if await probes.ask("plain text", client, _PLAIN, lambda reply: "" if reply.text.strip() else "an empty reply"):
-        obeyed: list[Form] = []
-        for form in FORMS:
-            model = _Exactly(endpoint, replace(endpoint.dialect, form=form))
-            if await probes.ask(NAMES[form], ModelClient(model, traffic=traffic), _JSON, _not_obeyed):
-                obeyed.append(form)
-        endpoint.learn(replace(endpoint.dialect, form=obeyed[0] if obeyed else "plain"))
-        model = _Exactly(endpoint, endpoint.dialect)
-        await probes.ask("tools", ModelClient(model, traffic=traffic), _TOOLS, _not_called)
+        tooled = client
+        if isinstance(endpoint, Endpoint):
+            await _forms(endpoint, probes, traffic)
+            tooled = ModelClient(_Exactly(endpoint, endpoint.dialect), traffic=traffic)
+        else:
+            await probes.ask(NAMES["json_schema"], client, _JSON, _not_obeyed)
+        await probes.ask("tools", tooled, _TOOLS, _not_called)
         await _stream(endpoint, probes)
+        context = await endpoint.context()
+        unknown = "not told: set model.context, or a prompt may be cut"
+        probes.made.append(Probe("context", context is not None, f"{context:,} tokens" if context else unknown))
         probes.made.append(
             Probe("usage reported", probes.counted, "" if probes.counted else "tokens are our own count")
         )
     usd = prices.of(probes.usage, endpoint.name, endpoint.base_url)
-    return EndpointReport(tuple(probes.made), endpoint.dialect, probes.usage, usd)
+    dialect = endpoint.dialect if isinstance(endpoint, Endpoint) else None
+    return EndpointReport(tuple(probes.made), dialect, probes.usage, usd)
+
+
+async def _forms(endpoint: Endpoint, probes: _Probes, traffic: Traffic) -> None:
+    """Try each form of a structured reply by itself, and have the strictest that was obeyed remembered."""
+    obeyed: list[Form] = []
+    for form in FORMS:
+        model = _Exactly(endpoint, replace(endpoint.dialect, form=form))
+        if await probes.ask(NAMES[form], ModelClient(model, traffic=traffic), _JSON, _not_obeyed):
+            obeyed.append(form)
+    endpoint.learn(replace(endpoint.dialect, form=obeyed[0] if obeyed else "plain"))
 
 
 def _not_obeyed(reply: Reply) -> str:
@@ -171,7 +190,7 @@ def _not_called(reply: Reply) -> str:
     return "" if reply.tool_calls else f"no tool was called, the model wrote: {shortened(reply.text, 60)}"
 
 
-async def _stream(endpoint: Endpoint, probes: _Probes) -> None:
+async def _stream(endpoint: Endpoint | OllamaModel, probes: _Probes) -> None:
     pieces: list[str] = []
 
     def on_text(text: str, *, restart: bool = False) -> None:

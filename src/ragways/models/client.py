@@ -24,16 +24,25 @@ from typing import TypeVar, cast
 
 from ragways.core.brief import brief
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, SettingsError, UnusableReply
+from ragways.core.runtime import warn_once
 from ragways.core.stream import OnText
 from ragways.core.trace import Span, Usage, current_meter, span
 from ragways.core.types import content_hash
-from ragways.models.call import Call, Model, Reply, ReplyCache, StreamingModel
-from ragways.models.limits import Bound, MeteredTries, Traffic
+from ragways.models.call import Call, MeasuredModel, Model, Reply, ReplyCache, StreamingModel
+from ragways.models.limits import Bound, MeteredTries, Traffic, count_call
 from ragways.models.task import In, InvalidReply, Out, Outcome, Task, TruncatedReply, reader
 from ragways.models.tokens import Prices
 
 T = TypeVar("T")
 
+_FRAME = 600
+"""Tokens of a prompt around its passages: what is asked for, the question, and words of a user's own."""
+_SHARE = 0.8
+"""Of the room that is left: a model's own tokens may be more than ours, and code has its fences."""
+_LONG, _LOOKED_AT = 1000, 2000
+"""Tokens of a prompt that may be cut, and characters of it that say in which script it is."""
+_READ_WHOLE = 0.8
+"""The share of our own count that an endpoint which read all of a prompt reports at least."""
 CURE_NO_MODEL = "set a model and its endpoint in the settings"
 RULE_INSTEAD = "rule, after an unusable reply"
 """The way of a task that the model could not do and the rule did instead."""
@@ -151,6 +160,15 @@ class ModelClient:
     def price(self, usage: Usage) -> float | None:
         """USD of so many tokens; None without a model, and where nobody knows its price."""
         return None if self.model is None else self._prices.of(usage, self.model.name, self.model.base_url)
+
+    async def room(self, output: int) -> int | None:
+        """Return how many tokens of passages fit into a prompt beside a reply of `output` tokens; None where nobody
+        knows how much the model reads. A part is left for its own tokens, which are not quite ours.
+        """
+        context = await self.model.context() if isinstance(self.model, MeasuredModel) else None
+        if context is None:
+            return None
+        return max(0, round((context - output - self._headroom - _FRAME) * _SHARE))
 
     async def aclose(self) -> None:
         if self.model is not None:
@@ -305,6 +323,7 @@ class ModelClient:
             usage = self._prices.priced(reply.usage, model.name, model.base_url)
             reply = replace(reply, usage=usage)
             here.details |= _facts(reply)
+            self._warn_if_cut(call, reply)
             if reply.repeats:
                 logging.getLogger("ragways").warning("ragways: %s says the same again and again: stopped", self._name)
             return reply
@@ -313,6 +332,17 @@ class ModelClient:
             here.usage = usage + tries.lost
             if tries.lost.calls:
                 here.details["lost"] = tries.lost.calls
+
+    def _warn_if_cut(self, call: Call, reply: Reply) -> None:
+        """Warn once where an endpoint read much less than was sent: it has cut the prompt in silence."""
+        sent, read = count_call(call), reply.usage.input
+        # Of other scripts than ours a model's own tokens may be many fewer than those counted here.
+        plain = all(message.content[:_LOOKED_AT].isascii() for message in call.messages)
+        if plain and not reply.estimated and sent >= _LONG and read < _READ_WHOLE * sent:
+            warn_once(
+                f"{self._name} read {read:,} of about {sent:,} tokens: the prompt was cut to its context; give it a "
+                'longer one, or set model.context to what it has (of Ollama: set model.provider = "ollama")'
+            )
 
     def _tempered(self, call: Call) -> Call:
         output = call.max_output + self._headroom

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ragways.core.stream import OnText
 from ragways.core.trace import Usage
-from ragways.models.call import Call, Reply, ToolCall
+from ragways.models.call import Call, ModelTraits, Reply, ToolCall
 from ragways.models.dialect import Dialect, DialectMemory, Form
 from ragways.models.limits import TryAgain, count_call, token_count
 from ragways.models.repeats import RepeatsItself, RepeatWatch, cut_to_one_copy
@@ -21,6 +21,7 @@ from ragways.models.tokens import count_text
 from ragways.models.transport import Extras, Refused, Transport
 
 MOST_TOOL_CALLS = 1000
+_USUAL = ModelTraits()
 
 
 class Endpoint:
@@ -41,12 +42,12 @@ class Endpoint:
         extras: Extras | None = None,
         dialect: Dialect | None = None,
         memory: DialectMemory | None = None,
-        top_p: float | None = None,
-        effort: str = "",
+        traits: ModelTraits = _USUAL,
     ) -> None:
+        self._context = traits.context
         self._transport = Transport(base_url, key, timeout=timeout, total_timeout=total_timeout, extras=extras)
-        self._top_p = top_p
-        self._effort = effort
+        self._top_p = traits.top_p
+        self._effort = traits.effort
         self._model = model
         self._memory = memory
         known = memory.get(self.base_url, model) if memory is not None else None
@@ -91,6 +92,20 @@ class Endpoint:
             usage = Usage(calls=1, input=count_call(call), output=count_text(written or reply.text))
             reply = replace(reply, usage=usage, estimated=True)
         return replace(reply, seconds=time.perf_counter() - began)
+
+    async def context(self) -> int | None:
+        """Return how many tokens a call may read and write; None where neither settings nor the server say.
+
+        vLLM, llama.cpp and OpenRouter list it with their models, each under a name of its own.
+        """
+        if self._context is None:
+            listed = (await self._transport.get("/models")).get("data")
+            models = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+            own = next((one for one in models if one.get("id") == self._model), models[0] if len(models) == 1 else {})
+            facts = {**own, **(own["meta"] if isinstance(own.get("meta"), dict) else {})}
+            sizes = (facts.get(name) for name in ("max_model_len", "n_ctx", "context_length", "n_ctx_train"))
+            self._context = next((size for size in sizes if isinstance(size, int) and size > 0), 0)
+        return self._context or None
 
     async def aclose(self) -> None:
         await self._transport.aclose()

@@ -21,7 +21,8 @@ class Provider:
     """`base_url` is empty where everybody has their own, `key` (a variable) where none is needed.
 
     `url` is the variable that names another base URL; where it names a host alone, `path` is added. `auth` is the
-    header that carries the key, `dialect` how to begin, `embeddings` whether it has an endpoint for them.
+    header that carries the key, `dialect` how to begin, `embeddings` whether it has an endpoint for them, `context` how
+    many tokens its models read and write at least; None where each server has its own.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Provider:
     auth: str = "authorization"
     dialect: Dialect = USUAL
     embeddings: bool = True
+    context: int | None = None
 
     def base_url_in(self, variables: Mapping[str, str]) -> str:
         """The base URL that these variables name, or none."""
@@ -43,15 +45,18 @@ PROVIDERS: Mapping[str, Provider] = {
     provider.name: provider
     for provider in (
         Provider("ollama", "http://127.0.0.1:11434/v1"),
-        Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", dialect=NEWER),
+        Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", dialect=NEWER,
+                 context=128_000),
         Provider(
-            "azure", "", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "/openai/v1", auth="api-key", dialect=NEWER
+            "azure", "", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "/openai/v1", auth="api-key", dialect=NEWER,
+            context=128_000,
         ),
         Provider(
             "anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY",
-            dialect=Dialect(form="tool", seed=False, effort=False), embeddings=False,
+            dialect=Dialect(form="tool", seed=False, effort=False), embeddings=False, context=200_000,
         ),
-        Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+        Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY",
+                 context=1_000_000),
         Provider("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY"),
         Provider("lmstudio", "http://127.0.0.1:1234/v1"),
         Provider("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LONGEST_REPLY = 16 << 20
 CONNECT = 5.0
 """Seconds to reach an endpoint; an answer may take longer."""
+_LINES = "application/x-ndjson"
+_STREAMS = ("text/event-stream", _LINES)
 _MAY_PASS = {408, 409, 425, 429}
 _STAY = {501, 505}
 _LONGEST_REASON = 300  # characters of the endpoint's own words that an error repeats
@@ -132,6 +134,20 @@ class Transport:
             raise TryAgain(self._scrubbed(f"{type(error).__name__}: {error}"), lost=lost) from None
         return None if data is None else self._understood(status, headers, data)
 
+    async def get(self, path: str) -> dict[str, object]:
+        """Return the object at an address of the endpoint; an empty one where it has none to give within seconds."""
+        import httpx2
+
+        try:
+            async with asyncio.timeout(min(CONNECT, self.timeout)):
+                response = await self._open().get(self.base_url + path)
+                data = (
+                    response.content if response.status_code == 200 and len(response.content) < LONGEST_REPLY else b""
+                )
+        except (TimeoutError, httpx2.HTTPError):
+            return {}
+        return _parsed(data) or {}
+
     async def aclose(self) -> None:
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
@@ -151,8 +167,8 @@ class Transport:
         data, events, clock = bytearray(), None, asyncio.get_running_loop().time
         async with self._open().stream("POST", url, content=body) as response:
             kind = response.headers.get("content-type", "")
-            if on_event is not None and response.status_code == 200 and kind.startswith("text/event-stream"):
-                events, self._answered = _Events(), True
+            if on_event is not None and response.status_code == 200 and kind.startswith(_STREAMS):
+                events, self._answered = _Events(lines=kind.startswith(_LINES)), True
             else:
                 wait.reschedule(clock() + self.timeout)
             size = 0
@@ -241,16 +257,19 @@ class Transport:
 
 
 class _Events:
-    """Server-sent events: the JSON objects in the `data` lines of what has come so far, and `{"done": true}`."""
+    """Server-sent events: the JSON objects in the `data` lines of what has come so far, and `{"done": true}`. With
+    `lines`, every line is an object.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, lines: bool = False) -> None:
         self._rest = b""
+        self._lines = lines
 
     def feed(self, chunk: bytes) -> Iterator[dict[str, object]]:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
-            name, _, value = line.strip().partition(b":")
-            if name != b"data":
+            name, _, value = (b"data", b"", line) if self._lines else line.strip().partition(b":")
+            if name != b"data" or not value.strip():
                 continue  # comments keep the connection open; other fields say nothing about the text
             if value.strip() == b"[DONE]":
                 yield {"done": True}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
@@ -11,6 +14,7 @@ from ragways.retrieval.guard import guarded
 from ragways.retrieval.paradigm import Count
 from ragways.retrieval.reader import ordered
 from ragways.retrieval.resources import Resources
+from ragways.tasks.answers import ANSWER
 
 
 def dense(use: Resources, *, k: int = 10, minimum: float = -1.0, beside: bool = False) -> Step[Query, Hits]:
@@ -60,23 +64,35 @@ def top(k: int) -> Step[Hits, Hits]:
     return Step("top", run, k=k)
 
 
+_FITS_ANYWHERE: Final = 1500
+"""Tokens of evidence that the smallest context in use has room for."""
+
+
+def _fitting(hits: Sequence[Hit], tokens: int) -> tuple[int, int]:
+    """Return how many of the best fit a budget, and their tokens."""
+    used = 0
+    for count, hit in enumerate(hits):
+        if used + hit.piece.tokens > tokens:
+            return count, used
+        used += hit.piece.tokens
+    return len(hits), used
+
+
 def pack(use: Resources, tokens: int, *, order: bool = True) -> Step[Hits, Evidence]:
     """As many of the best as fit the budget, without what the guard leaves out (see `guard.py`).
 
     Packing ends at the first hit that does not fit, rather than going on to smaller ones behind it: so a larger budget
-    never loses what a smaller one had. Where a model is set, the reader may put the best in order before
-    (`answer.order`); `order=False` is for lists that it had a say in already.
+    never loses what a smaller one had. A model is shown no more than its context has room for. The reader may put the
+    best in order before (`answer.order`); `order=False` is for lists that it had a say in already.
     """
 
     async def run(hits: Hits) -> Evidence:
         by_source = use.guard.trust or use.guard.most
         sources = use.index.keys(hit.piece.document for hit in hits.items) if by_source else {}
         checked = guarded(await ordered(use, hits) if order else hits, use.guard, sources)
-        count, used = 0, 0
-        for hit in checked.hits.items:
-            if used + hit.piece.tokens > tokens:
-                break
-            count, used = count + 1, used + hit.piece.tokens
+        count, used = _fitting(checked.hits.items, tokens)
+        if used > _FITS_ANYWHERE and (room := await use.model.room(use.wishes.tokens or ANSWER.max_output)) is not None:
+            count, used = _fitting(checked.hits.items, min(tokens, max(room, _FITS_ANYWHERE)))
         current_span().details.update(shown=count, used=used)
         if checked.held_back:
             current_span().details["held_back"] = dict(checked.held_back)

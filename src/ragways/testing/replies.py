@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Literal, get_args
 
+OLLAMA_CONTEXT = 32_768
 MODEL = "loopback"
 PIECE = 16
 """Characters of one event of a streamed reply."""
@@ -105,6 +106,7 @@ class HttpResponse:
     events: tuple[bytes, ...] = ()
     pause: float = 0.0
     cut: int | None = None
+    streamed_as: str = "text/event-stream"
 
     @classmethod
     def json(cls, data: object, status: int = 200, **headers: str) -> HttpResponse:
@@ -118,7 +120,7 @@ class HttpResponse:
     def head(self) -> bytes:
         lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
         if self.events:
-            lines += ["content-type: text/event-stream", "transfer-encoding: chunked"]
+            lines += [f"content-type: {self.streamed_as}", "transfer-encoding: chunked"]
         else:
             lines += ["content-type: application/json", f"content-length: {len(self.body)}"]
         lines += [f"{name}: {value}" for name, value in self.headers.items()]
@@ -140,9 +142,9 @@ class Routes:
         refuses: frozenset[str],
         dimension: int,
         streams: bool,
-        tools: bool,
+        context: int | None,
     ) -> None:
-        self._tools = tools
+        self._context = context
         self._reply = reply
         self._forms = forms
         self._refuses = refuses
@@ -155,11 +157,16 @@ class Routes:
             return failed
         path = request.path.partition("?")[0].removeprefix("/v1")
         if (request.method, path) == ("GET", "/models"):
-            return HttpResponse.json({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+            limit = {"max_model_len": self._context} if self._context else {}
+            return HttpResponse.json({"object": "list", "data": [{"id": MODEL, "object": "model", **limit}]})
+        if (request.method, path) == ("POST", "/api/show"):
+            return HttpResponse.json({"model_info": {"loopback.context_length": self._context or OLLAMA_CONTEXT}})
         if (request.method, path) == ("POST", "/embeddings"):
             response = self._embeddings(request.body, kind)
         elif (request.method, path) == ("POST", "/chat/completions"):
             response = self._chat(request.body, kind)
+        elif (request.method, path) == ("POST", "/api/chat"):
+            response = self._ollama(request.body)
         else:
             return HttpResponse.error(404, f"there is no {request.method} {path} here")
         if fault is not None and kind == "dripping":
@@ -173,8 +180,6 @@ class Routes:
             return HttpResponse.error(400, f"response_format {asked} is not supported")
         for name in sorted(self._refuses & body.keys()):
             return HttpResponse.error(400, f"Unsupported parameter: '{name}'")
-        if "tools" in body and not self._tools:
-            return HttpResponse.error(400, "tools are not supported")
         if kind == "empty":
             return HttpResponse.json({"choices": []})
         said = {"wrong": '{"unexpected": [1, 2, 3]}', "malformed": '{"text": <<broken>> ]'}.get(kind)
@@ -189,12 +194,35 @@ class Routes:
             completion = message
         else:
             whole = message if isinstance(message, dict) else {"role": "assistant", "content": message}
-            completion = _completion(body, whole, usage=kind != "no-usage")
+            completion = _completion(body, whole, usage=kind != "no-usage", most=self._context)
         if body.get("stream") is True and self._streams:
             options = body.get("stream_options")
             usage = isinstance(options, dict) and options.get("include_usage") is True
             return HttpResponse(events=tuple(_events(completion, usage=usage)))
         return HttpResponse.json(completion)
+
+    def _ollama(self, body: Mapping[str, object]) -> HttpResponse:
+        """Answer as Ollama does: what does not fit into the context named in the call is cut in silence."""
+        schema, options = body.get("format"), body.get("options")
+        form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
+        wished = {**body, **({"response_format": form} if schema else {})}
+        told = self._reply(wished)
+        message = dict(told) if isinstance(told, dict) else {"role": "assistant", "content": told}
+        given = options.get("num_ctx") if isinstance(options, dict) else None
+        usage = _completion(wished, message, usage=True, most=given if isinstance(given, int) else 4096)["usage"]
+        last = {
+            "model": body.get("model", MODEL), "done": True, "done_reason": "stop",
+            "prompt_eval_count": usage["prompt_tokens"], "eval_count": usage["completion_tokens"],
+        }  # fmt: skip
+        if body.get("stream") is not True:
+            return HttpResponse.json({**last, "message": message})
+        content = str(message.get("content") or "")
+        pieces = [
+            {"message": {**message, "content": content[at : at + PART]}} for at in range(0, len(content) or 1, PART)
+        ]
+        lines = [*pieces, {**last, "message": {"role": "assistant", "content": ""}}]
+        events = tuple(json.dumps({"done": False, **line}).encode() + b"\n" for line in lines)
+        return HttpResponse(events=events, streamed_as="application/x-ndjson")
 
     def _embeddings(self, body: Mapping[str, object], kind: str) -> HttpResponse:
         given = body.get("input")
@@ -235,12 +263,15 @@ def _failed(fault: Fault) -> HttpResponse | None:
     }.get(fault.kind)
 
 
-def _completion(body: Mapping[str, object], message: dict[str, object], *, usage: bool) -> dict[str, object]:
+def _completion(
+    body: Mapping[str, object], message: dict[str, object], *, usage: bool, most: int | None = None
+) -> dict[str, Any]:
     given = body.get("messages")
     messages = given if isinstance(given, list) else []
     read = sum(_tokens(str(one.get("content"))) for one in messages if isinstance(one, dict))
+    read = min(read, most or read)
     written = _tokens(str(message.get("content")))
-    data: dict[str, object] = {
+    data: dict[str, Any] = {
         "id": "loopback-1",
         "object": "chat.completion",
         "model": body.get("model", MODEL),

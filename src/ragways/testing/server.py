@@ -61,11 +61,12 @@ class LoopbackServer:
     """The server in a thread of its own.
 
     `reply` makes the text of a message from the request's body, or a `message` object, or a whole response with
-    `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400,
-    and without `tools` to tools as well. A tool that must be called is called with the text of the reply, if that is
+    `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400.
+    A tool that must be called is called with the text of the reply, if that is
     JSON. `key` is a key, or more that requests must bring (`Demands`). Without `streams` it ignores that a stream is
     wanted, as some endpoints do. `before_event` is awaited with each event of a stream before that is sent: it can hold
-    a reply back. `requests` are the first 10,000.
+    a reply back. With a `context` it reports no more tokens than that as read, and lists it with its model.
+    `requests` are the first 10,000. Ollama's own API is served under `/api`.
     """
 
     def __init__(
@@ -77,9 +78,9 @@ class LoopbackServer:
         forms: Sequence[str] = ("json_schema", "json_object"),
         refuses: Sequence[str] = (),
         streams: bool = True,
-        tools: bool = True,
         dimension: int = 8,
         port: int = 0,
+        context: int | None = None,
         before_event: Callable[[bytes], Awaitable[None]] | None = None,
     ) -> None:
         self.faults = list(faults)
@@ -87,7 +88,7 @@ class LoopbackServer:
         self.count = 0
         self._before_event = before_event
         self._demands = key if isinstance(key, Demands) else Demands(key)
-        self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension, streams, tools)
+        self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension, streams, context)
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
