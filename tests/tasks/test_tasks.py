@@ -10,6 +10,7 @@ import pkgutil
 import pytest
 
 import ragways.tasks
+from ragways.models.call import restored
 from ragways.models.reply import schema_of
 from ragways.models.task import Task
 from ragways.tasks.answers import NATIVE
@@ -73,3 +74,18 @@ def test_every_prompt_is_there_and_task_names_are_its_own(task):
     assert sum(other.name == task.name for other in {id(t): t for t in tasks()}.values()) == {
         "answer": 2 + len(NATIVE), "recall": 2
     }.get(task.name, 1)  # fmt: skip
+
+
+MARKS = [
+    "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|start_header_id|>", "<|endoftext|>", "<|assistant|>", "[INST]",
+    "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "<s>", "</s>", "<bos>", "<think>", "</think>",
+    "<tool_call>", "[TOOL_CALLS]", "<｜User｜>", "<｜end▁of▁sentence｜>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("task", tasks(), ids=lambda task: task.text.name)
+def test_no_task_shows_a_model_a_whole_mark_of_a_chat_template(task):
+    text = " ".join(MARKS) + f" {''.join(MARKS)} a < b, f <| x, xs[0] [ 1 ] <b>"
+    messages = task.text.fill(dict.fromkeys(task.text.variables, text))
+    assert not [mark for mark in MARKS for message in messages if mark in message.content]
+    assert any(text in restored(message.content) for message in messages) or not task.text.variables

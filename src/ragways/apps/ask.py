@@ -17,11 +17,9 @@ from ragways.apps.logs import say
 from ragways.apps.terminal import JsonOption, WhereOption, console, print_json, show_table, with_index, with_settings
 from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
-from ragways.core.stream import OutgoingText
 from ragways.core.table import Table
 from ragways.core.text import printable
 from ragways.core.trace import Budget
-from ragways.models.client import RULE_INSTEAD, RULE_OVER_BUDGET
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,6 +70,7 @@ def ask(
     With --json --stream each line is an object: `event` is `text` (a piece in `text`; with `restart` the answer begins
     anew with it), `result` (as --json prints it) or `error` (`error` and `cure`); `paradigm` names the way.
     """
+    from ragways.core.stream import OutgoingText
     from ragways.retrieval.ask import check_question
     from ragways.retrieval.paradigm import parse_settings
 
@@ -127,6 +126,8 @@ def finish(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError
     A reached budget comes first, then a failed model. If only some of several ways could answer, the work is done in
     part.
     """
+    from ragways.models.client import RULE_INSTEAD, RULE_OVER_BUDGET
+
     for result in results:
         if result.answer.error:
             say(f"{result.paradigm}: answered without the model: {result.answer.error}", logging.WARNING)

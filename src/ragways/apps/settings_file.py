@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import BaseModel, SecretStr
-from pydantic.fields import FieldInfo
 
 from ragways.core.errors import UsageError
-from ragways.settings import Settings
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
 
 def init(
@@ -29,6 +30,10 @@ def init(
 
 
 def settings_text() -> str:
+    from pydantic import BaseModel
+
+    from ragways.settings import Settings
+
     lines = [
         "# Settings of ragways. Every line that begins with `# name =` shows a default; remove the # to change it.",
         "",
@@ -55,6 +60,7 @@ def settings_text() -> str:
 def _plug_in_layers() -> list[tuple[str, type[BaseModel]]]:
     """Sections of the layers that plug-ins bring."""
     from ragways.layers.table import LAYERS
+    from ragways.settings import Settings
 
     brought = (layer for layer in LAYERS.values() if layer.name not in Settings.model_fields)
     return [(f"layers.{layer.name}", layer.settings) for layer in brought if layer.settings.model_fields]
@@ -65,6 +71,8 @@ def _setting(name: str, field: FieldInfo) -> list[str]:
 
 
 def _value(field: FieldInfo) -> str:
+    from pydantic import SecretStr
+
     default = field.get_default(call_default_factory=True, validated_data={})
     if default is None:
         return "…  (unset)"

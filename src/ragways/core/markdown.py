@@ -27,7 +27,7 @@ MARKS = r"\[[1-9]\d{0,2}(?:\s*[,;]\s*[1-9]\d{0,2})*\]"
 _MARK = re.compile(MARKS)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)")
 _ADDRESS_START = re.compile(r"(?<![a-zA-Z0-9])(?:(?:https?|ftp)://|www\.)(?=\w)", re.IGNORECASE)
-_ADDRESS = re.compile(r"[^\s<>`|\"\\\[\]]+")
+_ADDRESS = re.compile(r"[^\s<>`|\"\\\[\]\x00]+")
 _LOOSE_TAG = re.compile(
     r"<(?:img|script|iframe|object|embed|svg|link|style|form|video|audio|source|input|base|meta)\s[^<>]*=[^<>]*>?"
     r"|<a\s[^<>]*href\s*=[^<>]*>?",
@@ -176,12 +176,7 @@ def _address(state: StateInline, silent: bool) -> bool:
     """An address as it stands in running text, as many programs make a link of it."""
     if state.linkLevel or not _ADDRESS_START.match(state.src, state.pos):
         return False
-    found = _ADDRESS.match(state.src, state.pos, state.posMax)
-    address = found[0] if found else ""
-    while address and address[-1] in _TRAILING:
-        if address[-1] == ")" and address.count("(") >= address.count(")"):
-            break
-        address = address[:-1]
+    address = address_in(state.src[: state.posMax], state.pos)
     if len(address) < 5:
         return False
     if not silent:
@@ -190,6 +185,17 @@ def _address(state: StateInline, silent: bool) -> bool:
         token.meta = {"at": (state.pos, state.pos + len(address))}
     state.pos += len(address)
     return True
+
+
+def address_in(text: str, start: int) -> str:
+    """The address that begins there, without the signs at its end that belong to the sentence."""
+    found = _ADDRESS.match(text, start)
+    address = found[0] if found else ""
+    while address and address[-1] in _TRAILING:
+        if address[-1] == ")" and address.count("(") >= address.count(")"):
+            break
+        address = address[:-1]
+    return address
 
 
 def _cite(state: StateInline, silent: bool) -> bool:

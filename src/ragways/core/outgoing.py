@@ -5,30 +5,44 @@ So outside of code an image with a remote address becomes its alternative text, 
 stands in the evidence that was shown. A bare address that does not stand there is set as code: it can be read, and no
 program makes a link of it. HTML that loads or runs something is text. All else is untouched. Where no document was
 shown, nothing can have come from one, and links stay.
+
+Parsers differ. So links, images and HTML are edited where ours sees them, and then addresses are looked for by their
+letters alone: one that the evidence does not name stands where every parser sees code, else its block is fenced.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ragways.core.markdown import MARKS, block_starts, inline_places, line_starts, parser, too_deep, too_long
+from ragways.core.markdown import (
+    MARKS,
+    address_in,
+    block_starts,
+    inline_places,
+    line_starts,
+    parser,
+    too_deep,
+    too_long,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+_ODD = re.compile("[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""Signs that only some parsers take for the end of a line, or replace: blanks are put for them."""
 _ROUNDS = 12
 """Times that a text is parsed again after a change. One that still is not safe is shown as code."""
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _ELSEWHERE = re.compile(r"[\x00-\x20]*[\\/][\x00-\x20]*[\\/]")
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);", re.IGNORECASE)
 _LINKED = frozenset({"http", "https", "ftp", "mailto"})
-_MAY_ACT = re.compile(r"\]\s*[(:\[]|<[a-zA-Z/!?]|://|\bwww\.|!\[", re.IGNORECASE)
+_MAY_ACT = re.compile(r"\]\s*[(:\[]|<[a-zA-Z/!?]|[/\\]/|&[#a-z]|@\w|(?:mailto|xmpp):|www\.|!\[", re.IGNORECASE)
 _TAG_NAME = re.compile(r"</?([a-zA-Z][\w-]*)")
 _ATTRIBUTE = re.compile(r"[\s\"'/]([a-zA-Z_:@][\w:.@-]*)\s*=")
 _ALT = re.compile(r"""\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
@@ -59,9 +73,10 @@ def outgoing(text: str, evidence: Sequence[str] | None = None) -> str:
         return text
     if too_long(text) or too_deep(parser(tags=True).parse(text)):
         return _fenced(text)
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _ODD.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     shown = "\n".join(evidence or ())
 
+    @cache
     def allowed(address: str) -> bool:
         return evidence is None or stands_in(address, shown)
 
@@ -70,9 +85,9 @@ def outgoing(text: str, evidence: Sequence[str] | None = None) -> str:
         if not edits:
             break
         text = _edited(text, edits)
-    if not _edits(text, allowed) and not _followed(text, allowed):
-        return text
-    return _fenced(text)
+    if _edits(text, allowed) or _followed(text, allowed):
+        return _fenced(text)
+    return text if evidence is None else _with_addresses_as_code(text, allowed)
 
 
 def _fenced(text: str) -> str:
@@ -86,7 +101,8 @@ def _fenced(text: str) -> str:
 
 def _followed(text: str, allowed: Callable[[str], bool]) -> bool:
     """Whether a plain parser, which knows no citations and no bare addresses, still sees a link or an image."""
-    for token in (*_plain().parse(text), *_plain(html=True).parse(text)):
+    kinds = [(html, tables) for html in (False, True) for tables in ((True, False) if "|" in text else (True,))]
+    for token in (token for html, tables in kinds for token in _plain(html=html, tables=tables).parse(text)):
         if token.type == "html_block" and acts(token.content):
             return True
         for child in token.children or []:
@@ -125,10 +141,10 @@ def _known(address: str, allowed: Callable[[str], bool]) -> bool:
 
 
 @cache
-def _plain(*, html: bool = False) -> MarkdownIt:
+def _plain(*, html: bool = False, tables: bool = True) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
+    made = MarkdownIt("commonmark", {"html": html}).enable(["strikethrough", *(["table"] if tables else [])])
     made.validateLink = lambda _: True  # type: ignore[method-assign, assignment]
     return made
 
@@ -170,28 +186,13 @@ def _inline(token: Token, allowed: Callable[[str], bool]) -> list[Edit]:
         if child.type == "image" and not _PICTURE.match(str(child.attrs["src"])):
             edits.append((start, end, source[start + 2 : label_end]))
         elif child.type == "link_open" and not _known(unescape(str(child.attrs["href"])), allowed):
-            auto = child.markup == "autolink"
-            new = _as_code(source[start + 1 : end - 1], token) if auto else source[start + 1 : label_end]
-            edits.append((start, end, new))
-        elif child.type == "address" and not _known(_with_scheme(child.content), allowed):
-            edits.append((start, end, _as_code(child.content, token)))
+            label = source[start + 1 : end - 1 if child.markup == "autolink" else label_end]
+            edits.append((start, end, label))
         elif child.type == "html_inline" and acts(child.content):
             closed = linked and child.content.lower().startswith("</a")
             linked = not closed and (linked or "href" in child.content.lower())
             edits.append((start, end, "" if closed else _as_text(child.content)))
     return edits
-
-
-def _as_code(address: str, line: Token) -> str:
-    """The address as code; where a stray backtick stands in the line, with marks that it cannot pair with."""
-    if not any("`" in child.content for child in line.children or [] if child.type in ("text", "address")):
-        return f"`{address}`"
-    marks = "`" * (1 + max(len(run) for run in re.findall("`+", line.content)))
-    return f" {marks}{address}{marks} "
-
-
-def _with_scheme(address: str) -> str:
-    return address if "://" in address else f"http://{address}"
 
 
 def _definitions(text: str, env: dict[str, object], starts: list[int], allowed: Callable[[str], bool]) -> list[Edit]:
@@ -253,6 +254,129 @@ def _as_text(tag: str) -> str:
     return "" if name == "a" else f"&lt;{tag[1:]}"
 
 
+# What is code for every parser
+
+_CONTAINER = r"(?:[ \t>]|[-*+:][ \t]|\d{1,9}[.)][ \t]|\[\^[^\]\n]*\]:)*"
+_FENCE_LINE = re.compile(rf"(?P<before>{_CONTAINER})(?P<marks>`{{3,}}(?!.*`)|~{{3,}})")
+_MAY_BE_HTML = re.compile(rf"^{_CONTAINER}<[a-zA-Z/!?]|(?<=\S)\\<[a-zA-Z/!?]", re.MULTILINE)
+"""A tag that begins a line, or one behind a backslash that may belong to an address instead."""
+_LONG_HTML = re.compile(rf"{_CONTAINER}<(?:pre|script|style|textarea|[!?])", re.IGNORECASE)
+_ITEM = re.compile(r"[ \t>]*(?:(?:[-*+:]|\d{1,9}[.)]|!!!|\?\?\?\+?)(?:[ \t]|$)|\[\^)")
+"""What may begin a list or a note, where lines far in are no code."""
+_SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^|\n]+?(?<!`)\1(?!`)")
+_HOLDS_ON = re.compile(rf"^{_CONTAINER}(?:\[[^\]\n]*\]:|</?[a-zA-Z])", re.MULTILINE)
+"""The beginning of a definition or of HTML, which may go on in the lines after it."""
+_UNCLEAR = re.compile(
+    rf"`|\\\x00|\]\((?![^\s()<>\"'\x00]*\))|<(?=[a-zA-Z/!?])(?![^<>\"'\x00\n]*>)|{_HOLDS_ON.pattern}", re.MULTILINE
+)
+"""Signs by which one parser may see code where another sees none: stray backticks, and links or tags that have some."""
+_PLAIN_LINK = re.compile(r"(?<![\\!])(?:(\[[^\[\]\\|\n]*)\]\(([^\s()<>|]*)\)|<([^\s<>]+)>)")
+_ADDRESS = re.compile(
+    r"""
+      [a-z][a-z0-9+.-]{0,30}://[^\x20\t\n<]+
+    | (?<![:/\w])//[^\x20\t\n</]*\.[^\x20\t\n<]+
+    | (?<![a-z0-9])www\.[^\x20\t\n<]+
+    | (?:mailto|xmpp):[^\x20\t\n<]+
+    | [\w.+-]{1,64}@\w[\w.-]{0,250}\.\w[^\x20\t\n<]*
+    | \][(:]\s*<?(?:[/\\]\s*){2}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What a program may take for an address, to its farthest end."""
+_AFTER_ADDRESS = "?!.,:;*_~'\")]}>|\\\xa0\u202f"
+
+
+def _with_addresses_as_code(text: str, allowed: Callable[[str], bool]) -> str:
+    """Set addresses that may not leave as code, where every parser will see it as such; else fence their block."""
+    parts = _parts(text)
+    if parts is None:
+        return _fenced(text) if _strange(text, allowed) else text
+    for number, (part, code) in enumerate(parts):
+        if not code and _strange(_outside_code(part), allowed):
+            edited = _addresses_set_as_code(part, allowed)
+            parts[number] = (_fenced(part) if _strange(_outside_code(edited), allowed) else edited, True)
+    return "\n".join(part for part, _ in parts)
+
+
+def _parts(text: str) -> list[tuple[str, bool]] | None:
+    """Cut a text into blocks, at empty lines and at fences, each with whether it is code. None where parsers may differ
+    on which lines are code: a fence in a quote, one whose lines are not as far in as itself, or HTML that does not end
+    at an empty line.
+    """
+    parts: list[tuple[str, bool]] = []
+    block: list[str] = []
+    marks, indent, listed = "", 0, False
+
+    def end(*, code: bool = False) -> None:
+        if block:
+            far_in = not listed and all(line.startswith(("    ", "\t")) for line in block)
+            parts.append(("\n".join(block), code or far_in))
+            block.clear()
+
+    for line in text.split("\n"):
+        bare, fence = line.strip(" \t"), _FENCE_LINE.match(line)
+        if marks:
+            block.append(line)
+            closing = bare.startswith(marks) and not bare.strip("`~")
+            if bare and (not line.startswith(" " * indent) or (closing and line.rstrip() != " " * indent + bare)):
+                return None
+            if closing and bare.strip(marks[0]):
+                return None
+            if closing:
+                end(code=True)
+                marks = ""
+        elif fence is not None:
+            marks, indent = fence["marks"], len(fence["before"])
+            above = "\n".join(block)
+            if fence["before"].strip(" ") or (block and indent > 3) or _HOLDS_ON.search(above):
+                return None
+            end()
+            block.append(line)
+        elif not bare:
+            end()
+            parts.append((line, True))
+        elif _LONG_HTML.match(line):
+            return None
+        else:
+            listed = listed or _ITEM.match(line) is not None
+            block.append(line)
+    end(code=bool(marks))
+    return parts
+
+
+def _outside_code(block: str) -> str:
+    """The block with its code blanked out, or all of it where parsers may differ on what is code."""
+    blanked = _SPAN.sub(lambda span: "\0" * len(span[0]), block)
+    return block if _UNCLEAR.search(blanked) else blanked
+
+
+def _strange(text: str, allowed: Callable[[str], bool]) -> bool:
+    """Whether a text has an address that may not leave as a link, as it stands or with its escapes undone, or may be a
+    block of HTML that acts.
+    """
+    if _MAY_BE_HTML.search(text) and acts(text):
+        return True
+    return any(True for form in {text, unescape(text).replace("\\", "")} for _ in _strange_places(form, allowed))
+
+
+def _strange_places(text: str, allowed: Callable[[str], bool]) -> Iterator[int]:
+    def blanked(link: re.Match[str]) -> str:
+        label, size = link[1] or "", len(link[0])
+        return label.ljust(size) if allowed(unescape(link[2] or link[3] or "")) else link[0]
+
+    for found in _ADDRESS.finditer(_PLAIN_LINK.sub(blanked, text)):
+        if not allowed(unescape(found[0]).rstrip(_AFTER_ADDRESS)):
+            yield found.start()
+
+
+def _addresses_set_as_code(block: str, allowed: Callable[[str], bool]) -> str:
+    for start in reversed([*_strange_places(_outside_code(block), allowed)]):
+        if address := address_in(block, start):
+            before, after = block[:start].rstrip("\\"), block[start + len(address) :]
+            block = f"{before}{' ' * before.endswith('`')}`{address}`{' ' * after.startswith('`')}{after}"
+    return block
+
+
 # Streams
 
 _SETTLED = re.compile(
@@ -292,15 +416,17 @@ def settled(text: str) -> int:
 
 
 def finished(text: str) -> int:
-    """Where the last block begins, for our parser and for a program that renders HTML. What is before it need not be
-    read again. 0 where there is none, and where an address may be defined (`[x]: …`), as it concerns links everywhere.
-    An indented block does not count: it may belong to a footnote above it.
+    """Where the last block after an empty line begins, for our parser and for a program that renders HTML. What is
+    before it need not be read again. 0 where there is none, where parsers may differ on what is code before it, and
+    where an address may be defined (`[x]: …`), as it concerns links everywhere. An indented block does not count: it
+    may belong to a footnote above it.
     """
     if too_long(text) or "]:" in text:
         return 0
     ours, others = parser(tags=True).parse(text), _plain(html=True).parse(text)
-    common = {start for start in block_starts(text, ours) if not text[start].isspace()}
-    return max(common.intersection(block_starts(text, others)), default=0)
+    common = set(block_starts(text, ours)).intersection(block_starts(text, others))
+    start = max((at for at in common if text[at - 2 : at] == "\n\n" and not text[at].isspace()), default=0)
+    return start if _parts(text[:start]) is not None else 0
 
 
 def _open_fence(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, Protocol, runtime_checkable
@@ -12,6 +13,14 @@ from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 
 Role = Literal["system", "user", "assistant", "tool"]
+
+_ANGLED = (
+    r"(?:[|｜][^<>|｜\s]{1,60}[|｜]|</?SYS>|/?(?:s|bos|eos|pad|unk|think|thinking|tool_call|tool_response)"
+    r"|(?:start|end)_of_\w{1,40})>"
+)
+_SQUARE = r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\]"
+_MARK = re.compile(rf"<(?={_ANGLED})|\[(?={_SQUARE})")
+_BROKEN_MARK = re.compile(rf"(?<=<) (?={_ANGLED})|(?<=\[) (?={_SQUARE})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +43,30 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. An assistant's may carry `tool_calls`; a result has role `tool` and names the call it answers."""
+    """One turn. An assistant's may carry `tool_calls`; a result has role `tool` and names the call it answers.
+
+    A blank breaks each mark of a chat template, such as `<|im_end|>`: a server that puts messages into its template as
+    they are would let a document end its turn and begin the system's. `restored` undoes it in what the model wrote.
+    """
 
     role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+
+    def __post_init__(self) -> None:
+        calls = tuple(replace(call, arguments=_broken(call.arguments)) for call in self.tool_calls)
+        object.__setattr__(self, "content", _broken(self.content))
+        object.__setattr__(self, "tool_calls", calls)
+
+
+def _broken(text: str) -> str:
+    return _MARK.sub(r"\g<0> ", text)
+
+
+def restored(text: str) -> str:
+    """Return what a model wrote without the blanks that broke marks of chat templates in its prompt."""
+    return _BROKEN_MARK.sub("", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,14 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ragways.core.errors import ModelUnavailable
 from ragways.core.trace import Reservation, Usage, current_meter
-from ragways.models.call import Call
 from ragways.models.tokens import count_text
+
+if TYPE_CHECKING:
+    from ragways.models.call import Call
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]

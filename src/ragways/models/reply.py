@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from ragways.models.call import restored
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
@@ -23,6 +25,7 @@ LONGEST = 1 << 20
 DEPTH = 64
 
 _THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>[ \t]*", re.DOTALL)
+_MAY_BREAK = re.compile(r"(?<=[<\[]) [^\s\]]{0,62}\Z")
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -42,13 +45,17 @@ def without_thinking(text: str) -> str:
 
 
 def _trimmed(text: str) -> str:
-    """The text with one kind of line end, without empty lines at its ends. Its first line may be indented code."""
-    return _EMPTY_LINES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip()
+    """The text with one kind of line end, without empty lines at its ends. Its first line may be indented code. Marks
+    of chat templates that were broken in the prompt are whole again.
+    """
+    return restored(_EMPTY_LINES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip())
 
 
 def after_thinking(text: str) -> str:
-    """The same of a reply that is still being written: empty until its thinking has ended."""
-    rest = _trimmed(_THINKING.sub("", text.lstrip("\ufeff"), count=1))
+    """The same of a reply that is still being written: empty until its thinking has ended. A blank at its end that may
+    break a mark of a chat template waits for the rest of it.
+    """
+    rest = _MAY_BREAK.sub("", _trimmed(_THINKING.sub("", text.lstrip("\ufeff"), count=1)))
     opening = rest.lstrip()
     return "" if "<thinking>".startswith(opening[:10]) or opening.startswith(("<think>", "<thinking>")) else rest
 

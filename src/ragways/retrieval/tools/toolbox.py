@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from ragways.core.errors import RagwaysError, ToolError, UsageError, did_you_mean
-from ragways.models.call import Tool
+from ragways.models.call import Tool, restored
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools import reading
 from ragways.retrieval.tools.calculator import calculate
@@ -61,7 +61,7 @@ def read_arguments(arguments: type[BaseModel], given: str | Mapping[str, object]
         if len(given) > LONGEST:
             raise ToolError(f"the arguments have {len(given):,} characters; {LONGEST:,} are allowed")
         try:
-            given = json.loads(given or "{}")
+            given = json.loads(restored(given) or "{}")
         except (ValueError, RecursionError):
             raise ToolError("the arguments are not a JSON object") from None
     if not isinstance(given, Mapping):
