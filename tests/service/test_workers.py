@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -24,8 +26,9 @@ from ragways.service.errors import ServiceError, error_data, error_of
 from ragways.service.keys import Keys
 from ragways.service.ledger import Account, Ledger
 from ragways.service.state import State
+from ragways.service.work.child import WORKER, packed, receive
 from ragways.service.work.workers import WorkerPool
-from ragways.settings import Settings, read_settings
+from ragways.settings import Settings, plain_settings, read_settings
 from ragways.testing import LoopbackServer
 from tests.fakes import write
 from tests.service.conftest import RunningServer, Serve
@@ -308,3 +311,29 @@ def test_replies_of_the_model_are_stored_apart_by_tenant(small: Settings):
     assert first > 0
     assert (other, main) == (first, first)
     assert (again, other_again, main_again) == (0, 0, 0)
+
+
+def test_a_worker_whose_server_was_killed_ends_without_a_word(small: Settings):
+    """It learns of it when it reports what it has under way: to nobody."""
+
+    async def hang_up() -> tuple[int, str]:
+        ours, theirs = socket.socketpair()
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "ragways.service.work.worker", str(theirs.fileno()), WORKER),
+            pass_fds=[theirs.fileno()],
+            stderr=asyncio.subprocess.PIPE,
+        )
+        theirs.close()
+        reader, writer = await asyncio.open_connection(sock=ours)
+        writer.write(packed({"settings": plain_settings(small)}))
+        await receive(reader)
+        for number in range(1, 9):
+            call = {"operation": "retrieve", "folder": str(small.index), "tenant": "main", "budget": None}
+            arguments = {"question": "Who built the light?", "paradigm": "words"}
+            writer.write(packed({"number": number, "arguments": arguments, **call}))
+        await writer.drain()
+        writer.transport.abort()
+        _, said = await process.communicate()
+        return process.returncode or 0, said.decode()
+
+    assert asyncio.run(hang_up()) == (0, "")

@@ -11,7 +11,8 @@ RagwaysError
 │   ├── EmbedderChanged   it was built with another embedder
 │   ├── MissingLayer      a paradigm needs a layer that is not built
 │   ├── StoreBusy         another process is writing
-│   └── StoreFailed       no write access, disk full
+│   └── StoreFailed       no write access
+│       ├── StoreExhausted  disk full, too few file handles
 │       └── StoreDamaged  a file that cannot be what was written
 ├── LoadError             one file could not be read; the run goes on without it
 │   └── NoText            it could be read, and there is nothing in it
@@ -26,6 +27,7 @@ RagwaysError
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -92,6 +94,10 @@ class StoreFailed(StoreError):
     pass
 
 
+class StoreExhausted(StoreFailed):
+    """The system lacks something. It says nothing of the files."""
+
+
 class StoreDamaged(StoreFailed):
     pass
 
@@ -136,6 +142,12 @@ class BudgetExceeded(RagwaysError):
     exit_code = 5
 
 
+FREE_SPACE = "free some space and run again"
+TOO_FEW_HANDLES = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
+LACKS = {
+    errno.ENOSPC: FREE_SPACE, errno.EDQUOT: FREE_SPACE, errno.EMFILE: TOO_FEW_HANDLES, errno.ENFILE: TOO_FEW_HANDLES,
+}  # fmt: skip
+"""What to do where the system lacks something, by the number of its error."""
 PARTLY = 6
 """Exit code of a run that finished, but could not do all of it (a file that could not be read)."""
 

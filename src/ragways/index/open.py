@@ -19,6 +19,7 @@ from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreErro
 from ragways.core.types import content_hash
 from ragways.index.views import Views, published
 from ragways.layers.table import LAYERS
+from ragways.store.database import raise_exhausted
 from ragways.store.documents import StoredDocuments
 from ragways.store.store import Store
 
@@ -307,5 +308,6 @@ def _readable(view: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, EOFError) as error:
+        raise_exhausted(view, error)
         cure = f"remove the folder {view.parent}: it is made again"
         raise StoreDamaged(f"a file in {view} cannot be read ({type(error).__name__})", cure) from error

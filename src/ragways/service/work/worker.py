@@ -14,7 +14,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,6 +179,8 @@ class Worker:
         raise AssertionError("unreachable")
 
     def _send(self, message: Message) -> None:
+        if self._writer.is_closing():  # the server is gone
+            return
         try:
             self._writer.write(packed(message))
         except RagwaysError as error:
@@ -206,7 +208,8 @@ async def serve(connection: socket.socket) -> None:
         beating.cancel()
         await worker.aclose()
         writer.close()
-        await writer.wait_closed()
+        with suppress(ConnectionError):  # a server that was killed has hung up first
+            await writer.wait_closed()
 
 
 async def _beat(writer: asyncio.StreamWriter) -> None:
