@@ -247,6 +247,33 @@ def test_who_leaves_a_stream_pays_what_was_spent_and_not_all_that_was_held(small
     assert account.spent < 0.5
 
 
+def test_many_questions_at_once_hold_what_their_calls_may_cost_each(small: Settings):
+    """A key for which ten requests of a flat .10 would not fit: none is refused, and no cent more is spent."""
+    state = State(small.index.parent / "service.sqlite")
+    ledger = Ledger(state)
+    key = Keys(state).add("alice", budget=0.30)[0].id
+
+    async def ask_all(settings: Settings) -> list[Any]:
+        async with pool_of(settings) as (pool, collection):
+
+            async def ask(number: int) -> Any:
+                question = {"question": f"Who built the harbour light, {number}?", "paradigm": "words"}
+                with ledger.hold(key, growing=True) as held:
+                    return await pool.call("ask", collection, question, tenant="main", held=held)
+
+            return await asyncio.gather(*map(ask, range(24)), return_exceptions=True)
+
+    with LoopbackServer(lambda _: "Anna Brack built it. [1]") as served:
+        answers = asyncio.run(ask_all(with_model(small, served)))
+    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
+    assert {answer["way"] for answer in answers} == {"model loopback"}
+    account = ledger.account(key)
+    assert account.held == 0
+    assert account.spent == pytest.approx(sum(answer["usage"]["usd"] for answer in answers), abs=1e-6)
+    assert 0 < account.spent < 0.30
+    state.close()
+
+
 def test_a_worker_that_is_stuck_when_its_client_left_is_killed_and_all_that_was_held_is_spent(
     small: Settings, held_back: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ):

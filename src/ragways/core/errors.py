@@ -22,7 +22,8 @@ RagwaysError
 │   ├── ModelRefused      the endpoint refused it (key, name, request)
 │   └── UnusableReply     the reply does not fit its type, even after asking again
 ├── MissingPart           an optional package is not installed
-└── BudgetExceeded        the next call could pass the budget
+├── BudgetExceeded        the next call could pass the budget
+└── BudgetHeld            what is left of the budget is held for calls under way
 """
 
 from __future__ import annotations
@@ -139,6 +140,10 @@ class MissingPart(RagwaysError):
 
 
 class BudgetExceeded(RagwaysError):
+    exit_code = 5
+
+
+class BudgetHeld(RagwaysError):
     exit_code = 5
 
 

@@ -108,7 +108,7 @@ class Access:
         """Have a worker do what may cost money, under the budget of the key and of the request. Gives the result, and
         what it cost in USD.
         """
-        with self.service.ledger.hold(self.caller.key, budget) as held:
+        with self.service.ledger.hold(self.caller.key, budget, growing=True) as held:
             found = await self.service.workers.call(
                 operation, self.collection, arguments, tenant=self.caller.tenant, on_event=on_event, held=held
             )
