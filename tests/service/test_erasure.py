@@ -128,6 +128,7 @@ def test_what_the_server_keeps_is_cleaned_first_and_then_searched(tmp_path: Path
     (left,) = conversations.of(LOCAL, "docs")
     assert [turn.answer for turn in conversations.turns(left.id)] == [FERRY * 90]
     assert left.title == ""
+    assert report.not_looked_through == {"feedback": 1, "turns": 1}
     assert len(conversations.turns(conversations.of(LOCAL, "others")[0].id)) == 4
     assert [id for (id,) in state.db.execute("SELECT id FROM jobs ORDER BY id")] == ["j2", "j3"]
     assert LIGHT.encode()[:40] not in kept.state.with_name(f"{FILE}-wal").read_bytes()

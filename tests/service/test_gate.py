@@ -221,20 +221,40 @@ def test_those_who_watch_jobs_take_no_place_of_a_request(made: Small):
 
 
 def test_wrong_keys_are_slowed_by_address(made: Small):
-    _, good = made.service.keys.add("alice")
+    good, new = (made.service.keys.add(name)[1] for name in ("alice", "bob"))
 
     async def guess():
         wrong = {"Authorization": "Bearer rgw_0000000000000000_guess"}
         replies = [await made.ask("GET", "/api/v1/quick", wrong) for _ in range(12)]
         elsewhere = await made.ask("GET", "/api/v1/quick", {"Authorization": f"Bearer {good}"}, client="10.0.0.8")
-        known = await made.ask("GET", "/api/v1/quick", {"Authorization": f"Bearer {good}"})
-        return replies, elsewhere, known
+        beside = await made.ask("GET", "/api/v1/quick", {"Authorization": f"Bearer {new}"})
+        return replies, elsewhere, beside
 
-    replies, elsewhere, known = asyncio.run(guess())
+    replies, elsewhere, beside = asyncio.run(guess())
     assert [reply.status for reply in replies] == [401] * 10 + [429] * 2
     assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
     assert "www-authenticate" in replies[0].headers
-    assert (elsewhere.status, known.status) == (200, 200)
+    assert (elsewhere.status, beside.status) == (200, 200)
+
+
+@pytest.mark.parametrize("end", ["revoked", "rotated", "kept"])
+def test_a_stream_ends_with_its_key(made: Small, end: str):
+    _, good = made.service.keys.add("alice")
+
+    async def streamed() -> bytes:
+        asked = asyncio.create_task(made.ask("POST", "/api/v1/stream", {"Authorization": f"Bearer {good}"}))
+        await made.until(1)
+        if end == "revoked":
+            made.service.keys.revoke("alice")
+        elif end == "rotated":
+            made.service.keys.rotate("alice")
+        made.go_on.set()
+        return (await asked).body
+
+    body = asyncio.run(streamed())
+    assert body.startswith(b"event: a\n")
+    assert (b"event: b\n" in body) == (end == "kept")
+    assert (b'event: error\ndata: {"id":' in body and b"this key is not valid" in body) == (end != "kept")
 
 
 def test_without_a_key_where_one_is_needed_nothing_of_the_body_is_looked_at(made: Small):

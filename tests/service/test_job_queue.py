@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ragways.core.errors import BudgetHeld
 from ragways.service import jobs as module
 from ragways.service.api.collections import delete
 from ragways.service.auth import Access
@@ -171,7 +172,7 @@ async def test_without_a_budget_a_job_may_spend_what_its_key_has_left(tmp_path: 
     first = jobs.add(caller, place.docs, "plan", PLAN, None)
     await anext(jobs.events(first.id, quiet=0.01))
     assert jobs.ledger.account(key.id).held == 5.0
-    with pytest.raises(OverBudget):
+    with pytest.raises(BudgetHeld):
         jobs.add(caller, place.docs, "plan", PLAN, None)
     jobs.go_on.release()
     await ended(jobs, first.id)

@@ -70,3 +70,17 @@ def test_without_a_key_a_server_is_for_this_machine_alone(tmp_path: Path):
     with pytest.raises(UsageError, match="no key") as caught:
         make_app(config)
     assert "ragways key add" in caught.value.cure
+
+
+def test_only_the_owner_of_a_server_may_read_what_it_makes(tmp_path: Path, serve: Serve):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    here = "/api/v1/collections/docs"
+    with serve(data) as server:
+        server.client.post("/api/v1/collections", json={"name": "docs", "layers": ["words"]})
+        server.client.put(f"{here}/files/light.txt", content=b"The harbour light was built by Ada Marsh.")
+        job = server.client.post(f"{here}/jobs", json={"kind": "index"}).json()
+        assert dict(server.events(f"/api/v1/jobs/{job['id']}/events"))["done"]["state"] == "done"
+    made = [path for path in data.rglob("*") if path != data]
+    assert any(path.name == "index.sqlite" for path in made)
+    assert [path for path in made if path.stat().st_mode & 0o077] == []

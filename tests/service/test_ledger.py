@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.core.errors import ModelUnavailable, UsageError
-from ragways.service.errors import Full, OverBudget
+from ragways.core.errors import BudgetHeld, ModelUnavailable, UsageError
+from ragways.service.errors import Full, OverBudget, from_ragways
 from ragways.service.keys import LOCAL, Caller, Keys
 from ragways.service.ledger import Ledger
 from ragways.service.state import State
@@ -34,10 +34,38 @@ def test_a_request_that_names_no_budget_gets_a_small_one_where_its_key_has_one(t
         assert held.usd == 0.1
         with ledger.hold(caller.key) as rest:
             assert rest.usd == 0.05
-            with pytest.raises(OverBudget) as caught, ledger.hold(caller.key):
+            with pytest.raises(BudgetHeld) as caught, ledger.hold(caller.key):
                 pass
-    assert caught.value.status == 402
+    shown = from_ragways(caught.value)
+    assert (shown.status, shown.headers) == (429, {"Retry-After": "1"})
     assert ledger.account(caller.key).left == 0  # nobody said what they cost
+    with pytest.raises(OverBudget) as spent, ledger.hold(caller.key):
+        pass
+    assert spent.value.status == 402
+
+
+def test_a_growing_hold_has_what_its_calls_need_and_no_more(tmp_path: Path):
+    ledger, caller = opened(tmp_path, budget=0.3)
+    with ExitStack() as stack:
+        many = [stack.enter_context(ledger.hold(caller.key, growing=True)) for _ in range(64)]
+        assert ledger.account(caller.key).held == 0
+        assert [held.grow and held.grow(0.004) for held in many] == [0.004] * 64
+        first, second, third, *others = many
+        assert first.grow is not None
+        assert second.grow is not None
+        assert third.grow is not None
+        for held in others:
+            held.settle(0.001)
+        with pytest.raises(BudgetHeld):
+            first.grow(0.06)
+        assert first.grow(0.02) == 0.02
+        assert ledger.account(caller.key).held == pytest.approx(0.02 + 63 * 0.004)
+    with ledger.hold(caller.key, growing=True) as held:
+        assert held.grow is not None
+        assert held.grow(0.5) == 0.1, "what a request may spend"
+    with ledger.hold(caller.key, 1.0, growing=True) as held:
+        assert held.grow is not None
+        assert held.grow(0.5) == pytest.approx(held.usd), "what is left"
 
 
 def test_without_a_budget_nothing_is_held_but_costs_are_counted(tmp_path: Path):
@@ -79,7 +107,7 @@ def test_an_absurd_budget_of_a_request_is_refused(tmp_path: Path, usd: float):
 
 steps = st.lists(
     st.one_of(
-        st.tuples(st.just("open"), st.floats(0, 2, allow_nan=False)),
+        st.tuples(st.sampled_from(["open", "grow"]), st.floats(0, 2, allow_nan=False)),
         st.tuples(st.just("settle"), st.floats(0, 1)),
         st.tuples(st.just("fail"), st.just(0.0)),
         st.tuples(st.just("restart"), st.just(0.0)),
@@ -97,15 +125,17 @@ def test_no_order_of_holds_settlements_failures_and_restarts_passes_a_budget(
     running: list[tuple[ExitStack, float]] = []
     truth = 0.0  # what all requests together cost at most
     for step, number in steps:
-        if step == "open":
+        if step in ("open", "grow"):
             stack = ExitStack()
             try:
-                held = stack.enter_context(ledger.hold(caller.key, number))
-            except OverBudget:
+                held = stack.enter_context(ledger.hold(caller.key, number, growing=step == "grow"))
+                assert held.grow is not None
+                most = held.usd if step == "open" else held.grow(number / 2)
+            except (OverBudget, BudgetHeld):
+                stack.close()
                 continue
-            assert held.usd is not None
-            stack.callback(lambda: None)
-            running.append((stack, held.usd))
+            assert most is not None
+            running.append((stack, most))
             stack.held = held  # type: ignore[attr-defined]
         elif running and step in ("settle", "fail"):
             stack, most = running.pop(0)
@@ -130,10 +160,12 @@ def test_many_threads_and_processes_at_once_cannot_pass_a_budget(tmp_path: Path)
 
     def spend(ledger: Ledger) -> None:
         start.wait()
-        for _ in range(10):
+        while True:
             try:
                 with ledger.hold(caller.key, 0.03) as held:
                     got.append(held.usd or 0.0)
+            except BudgetHeld:
+                continue
             except OverBudget:
                 return
 

@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -24,8 +26,9 @@ from ragways.service.errors import ServiceError, error_data, error_of
 from ragways.service.keys import Keys
 from ragways.service.ledger import Account, Ledger
 from ragways.service.state import State
+from ragways.service.work.child import WORKER, packed, receive
 from ragways.service.work.workers import WorkerPool
-from ragways.settings import Settings, read_settings
+from ragways.settings import Settings, plain_settings, read_settings
 from ragways.testing import LoopbackServer
 from tests.fakes import write
 from tests.service.conftest import RunningServer, Serve
@@ -244,6 +247,33 @@ def test_who_leaves_a_stream_pays_what_was_spent_and_not_all_that_was_held(small
     assert account.spent < 0.5
 
 
+def test_many_questions_at_once_hold_what_their_calls_may_cost_each(small: Settings):
+    """A key for which ten requests of a flat .10 would not fit: none is refused, and no cent more is spent."""
+    state = State(small.index.parent / "service.sqlite")
+    ledger = Ledger(state)
+    key = Keys(state).add("alice", budget=0.30)[0].id
+
+    async def ask_all(settings: Settings) -> list[Any]:
+        async with pool_of(settings) as (pool, collection):
+
+            async def ask(number: int) -> Any:
+                question = {"question": f"Who built the harbour light, {number}?", "paradigm": "words"}
+                with ledger.hold(key, growing=True) as held:
+                    return await pool.call("ask", collection, question, tenant="main", held=held)
+
+            return await asyncio.gather(*map(ask, range(24)), return_exceptions=True)
+
+    with LoopbackServer(lambda _: "Anna Brack built it. [1]") as served:
+        answers = asyncio.run(ask_all(with_model(small, served)))
+    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
+    assert {answer["way"] for answer in answers} == {"model loopback"}
+    account = ledger.account(key)
+    assert account.held == 0
+    assert account.spent == pytest.approx(sum(answer["usage"]["usd"] for answer in answers), abs=1e-6)
+    assert 0 < account.spent < 0.30
+    state.close()
+
+
 def test_a_worker_that_is_stuck_when_its_client_left_is_killed_and_all_that_was_held_is_spent(
     small: Settings, held_back: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ):
@@ -308,3 +338,29 @@ def test_replies_of_the_model_are_stored_apart_by_tenant(small: Settings):
     assert first > 0
     assert (other, main) == (first, first)
     assert (again, other_again, main_again) == (0, 0, 0)
+
+
+def test_a_worker_whose_server_was_killed_ends_without_a_word(small: Settings):
+    """It learns of it when it reports what it has under way: to nobody."""
+
+    async def hang_up() -> tuple[int, str]:
+        ours, theirs = socket.socketpair()
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "ragways.service.work.worker", str(theirs.fileno()), WORKER),
+            pass_fds=[theirs.fileno()],
+            stderr=asyncio.subprocess.PIPE,
+        )
+        theirs.close()
+        reader, writer = await asyncio.open_connection(sock=ours)
+        writer.write(packed({"settings": plain_settings(small)}))
+        await receive(reader)
+        for number in range(1, 9):
+            call = {"operation": "retrieve", "folder": str(small.index), "tenant": "main", "budget": None}
+            arguments = {"question": "Who built the light?", "paradigm": "words"}
+            writer.write(packed({"number": number, "arguments": arguments, **call}))
+        await writer.drain()
+        writer.transport.abort()
+        _, said = await process.communicate()
+        return process.returncode or 0, said.decode()
+
+    assert asyncio.run(hang_up()) == (0, "")

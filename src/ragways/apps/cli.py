@@ -17,7 +17,7 @@ from typer.main import get_command
 from ragways import __version__
 from ragways.apps.logs import LogFormat, options_first, say, set_up, unchanged
 from ragways.apps.terminal import JsonOption, WhereOption, print_json, show_table, show_wait, with_index, with_settings
-from ragways.core.errors import PluginClash, RagwaysError
+from ragways.core.errors import LACKS, PluginClash, RagwaysError, StoreExhausted
 from ragways.core.runtime import limit_threads
 from ragways.core.table import Table
 from ragways.models.limits import reporting_waits
@@ -158,6 +158,11 @@ def _run() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if (cure := LACKS.get(error.errno or 0)) is None:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"{where}{error.strerror}: {cure}", StoreExhausted.exit_code)
 
 
 @cache

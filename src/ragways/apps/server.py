@@ -5,6 +5,7 @@ request on.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import signal
 import socket
@@ -78,6 +79,7 @@ def run(config: ServiceConfig) -> None:
     from ragways.service.app import make_app
     from ragways.service.protocol import bounded_protocol
 
+    os.umask(0o077)  # only who runs the server reads what it and its processes make
     app = make_app(config)
     listening = listen(config.host, config.port)
     where = f"http://{shown_host(config.host)}:{listening.getsockname()[1]}"

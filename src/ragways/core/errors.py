@@ -11,7 +11,8 @@ RagwaysError
 │   ├── EmbedderChanged   it was built with another embedder
 │   ├── MissingLayer      a paradigm needs a layer that is not built
 │   ├── StoreBusy         another process is writing
-│   └── StoreFailed       no write access, disk full
+│   └── StoreFailed       no write access
+│       ├── StoreExhausted  disk full, too few file handles
 │       └── StoreDamaged  a file that cannot be what was written
 ├── LoadError             one file could not be read; the run goes on without it
 │   └── NoText            it could be read, and there is nothing in it
@@ -21,11 +22,13 @@ RagwaysError
 │   ├── ModelRefused      the endpoint refused it (key, name, request)
 │   └── UnusableReply     the reply does not fit its type, even after asking again
 ├── MissingPart           an optional package is not installed
-└── BudgetExceeded        the next call could pass the budget
+├── BudgetExceeded        the next call could pass the budget
+└── BudgetHeld            what is left of the budget is held for calls under way
 """
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -92,6 +95,10 @@ class StoreFailed(StoreError):
     pass
 
 
+class StoreExhausted(StoreFailed):
+    """The system lacks something. It says nothing of the files."""
+
+
 class StoreDamaged(StoreFailed):
     pass
 
@@ -136,6 +143,16 @@ class BudgetExceeded(RagwaysError):
     exit_code = 5
 
 
+class BudgetHeld(RagwaysError):
+    exit_code = 5
+
+
+FREE_SPACE = "free some space and run again"
+TOO_FEW_HANDLES = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
+LACKS = {
+    errno.ENOSPC: FREE_SPACE, errno.EDQUOT: FREE_SPACE, errno.EMFILE: TOO_FEW_HANDLES, errno.ENFILE: TOO_FEW_HANDLES,
+}  # fmt: skip
+"""What to do where the system lacks something, by the number of its error."""
 PARTLY = 6
 """Exit code of a run that finished, but could not do all of it (a file that could not be read)."""
 

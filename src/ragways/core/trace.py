@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from ragways.core.errors import BudgetExceeded
 from ragways.core.text import counted
@@ -79,6 +79,8 @@ class Meter:
         self.spent = Usage()
         self.reserved = Usage()
         self._waiting: list[asyncio.Future[None]] = []
+        self.raise_budget: Callable[[float], Awaitable[float]] | None = None
+        """Asked for a budget of so many USD where this one is too small; gives the budget from now on."""
 
     def chain(self) -> Iterator[Meter]:
         meter: Meter | None = self
@@ -104,12 +106,23 @@ class Meter:
     async def reserve_in_turn(self, most: Usage) -> Reservation:
         """As `reserve`, but where only calls under way stand in the way, wait for them: they cost less as a rule."""
         while True:
+            for each in self.chain():
+                await each._raised(most)
             full = [each for each in self.chain() if each.budget.passed_by(each.spent + each.reserved + most)]
             if not full or any(each.budget.passed_by(each.spent + most) for each in full):
                 return self.reserve(most)
             waiting = asyncio.get_running_loop().create_future()
             full[0]._waiting.append(waiting)
             await waiting
+
+    async def _raised(self, most: Usage) -> None:
+        """Have the budget raised until a call fits, where that can be done."""
+        while self.raise_budget is not None and (usd := self.budget.usd) is not None:
+            if (needed := (self.spent + self.reserved + most).usd) <= usd:
+                return
+            self.budget = replace(self.budget, usd=max(usd, await self.raise_budget(needed)))
+            if self.budget.usd == usd:
+                return
 
     def wake(self) -> None:
         """Let those look again who wait for money that was set aside."""

@@ -24,7 +24,7 @@ from ragways.layers.table import in_order
 from ragways.store.cache import CURE as MOVE_AWAY
 from ragways.store.cache import FILE as WORK_CACHE
 from ragways.store.cache import damaged_rows
-from ragways.store.database import REBUILD, connect, has_table
+from ragways.store.database import REBUILD, connect, has_table, raise_exhausted
 from ragways.store.place import VIEWS
 from ragways.store.sentences import sentence_rows
 from ragways.store.store import FACTS, FILE, PARTS, Store, check_text
@@ -82,10 +82,13 @@ def _checks(context: CheckContext, views: Views | None) -> Iterator[Check]:
 
 
 def _carried_out(one: Check, context: CheckContext) -> Iterator[Finding]:
-    """A check that cannot be carried out, because what it reads is damaged, is a finding and does not stop the rest."""
+    """A check that cannot be carried out, because what it reads is damaged, is a finding and does not stop the rest.
+    Where the system lacks room or handles, nothing can be said of the index.
+    """
     try:
         yield from one(context)
     except (StoreError, sqlite3.Error, OSError, ValueError, TypeError, LookupError, EOFError) as error:
+        raise_exhausted(context.store.path, error)
         name = (one.__doc__ or "").partition(".")[0].lower() or "a layer"
         example = " ".join(f"{type(error).__name__}: {error}".split())
         cure = error.cure if isinstance(error, StoreError) else REBUILD

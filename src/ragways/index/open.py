@@ -20,6 +20,7 @@ from ragways.core.text import counted
 from ragways.core.types import Origin, content_hash
 from ragways.index.views import Views, published
 from ragways.layers.table import LAYERS
+from ragways.store.database import raise_exhausted
 from ragways.store.documents import StoredDocuments
 from ragways.store.store import Store
 
@@ -330,5 +331,6 @@ def _readable(view: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, EOFError) as error:
+        raise_exhausted(view, error)
         cure = f"remove the folder {view.parent}: it is made again"
         raise StoreDamaged(f"a file in {view} cannot be read ({type(error).__name__})", cure) from error

@@ -64,6 +64,8 @@ class Erasure:
     """What a search for erased documents found. `files` and `bytes` are what was searched, `words` how many words were
     looked up; `words_left` are those that no document has and the words layer does. `not_looked_at` are documents that
     were too many. `in_use`: a reader has a database open, so that its log may have what was deleted, or earlier views.
+    `not_looked_through` counts texts of users that stay, by kind: they quote no erased document, but may say the same
+    in other words.
     """
 
     documents: list[ErasedDocument]
@@ -73,6 +75,7 @@ class Erasure:
     words: int = 0
     words_left: int = 0
     in_use: bool = False
+    not_looked_through: dict[str, int] = field(default_factory=dict)
 
     @property
     def erased(self) -> bool | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import StoreFailed
-from ragways.store.database import store_errors
+from ragways.store.database import raise_exhausted, store_errors
 from ragways.store.place import VIEWS
 
 FORMAT = "1"
@@ -44,7 +44,8 @@ class FileSeal:
             if path.stat().st_size < self.size:
                 return False
             return not (whole or self.size <= _SMALL) or checksum(path, self.size) == self.crc
-        except OSError:
+        except OSError as error:
+            raise_exhausted(path, error)
             return False
 
 
@@ -114,6 +115,9 @@ def _generations(folder: Path) -> list[int]:
         return [int(name) for name in os.listdir(folder / VIEWS) if name.isdecimal()]
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise_exhausted(folder / VIEWS, error)
+        raise
 
 
 def _listed(folder: Path) -> Views | None:
@@ -124,7 +128,8 @@ def _listed(folder: Path) -> Views | None:
         layers = {name: (int(each["generation"]), str(each["made"])) for name, each in listed["layers"].items()}
         files = {name: FileSeal(int(size), int(crc)) for name, (size, crc) in listed["files"].items()}
         return Views(folder, int(listed["generation"]), str(listed["rows"]), layers, files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise_exhausted(folder / LIST, error)
         return None
 
 

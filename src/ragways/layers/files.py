@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import StoreDamaged, StoreFailed
+from ragways.store.database import raise_exhausted
 
 
 @contextmanager
@@ -83,6 +84,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
             for name, (dtype, shape, at) in json.loads(data[_HEAD:begin]).items()
         }
     except (OSError, ValueError, TypeError) as error:
+        raise_exhausted(path, error)
         raise StoreDamaged(f"{path} is missing or damaged", "run again: ragways index PATH") from error
 
 

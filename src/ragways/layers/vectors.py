@@ -23,7 +23,7 @@ from ragways.core.errors import BudgetExceeded, StoreDamaged, StoreFailed
 from ragways.layers.files import load_array, load_json, replacing, save_array, save_json
 from ragways.layers.layer import CheckContext, Estimate, Finding, Layer, Sample, Scored, Use, findings
 from ragways.layers.sketches import EXACT_ROWS, SketchWords, is_exact, near_rows, sketches, words_of
-from ragways.store.database import REBUILD
+from ragways.store.database import REBUILD, raise_exhausted
 from ragways.store.packed import Floats, PackedRows
 from ragways.store.source import Source
 from ragways.store.store import Change, Facts, Store, chunk_id, number_of, path_of, place_of
@@ -201,6 +201,7 @@ class _State:
             values = load_json(view / _STATE)
             return cls(**{**values, "left_out": tuple(values["left_out"])})
         except (OSError, ValueError, TypeError, KeyError) as error:
+            raise_exhausted(view / _STATE, error)
             raise StoreDamaged(f"{view / _STATE} is missing or damaged", REBUILD) from error
 
     def save(self, view: Path) -> None:
@@ -231,6 +232,7 @@ def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     try:
         return np.memmap(path, dtype, "r", shape=shape)
     except (OSError, ValueError) as error:
+        raise_exhausted(path, error)
         raise StoreDamaged(f"{path} is missing or too short", REBUILD) from error
 
 

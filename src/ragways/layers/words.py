@@ -27,7 +27,7 @@ from ragways.core.language import language, unspaced_words
 from ragways.core.text import is_utf8
 from ragways.layers.files import load_json, save_json
 from ragways.layers.layer import CheckContext, Finding, Layer, Scored, Use, findings
-from ragways.store.database import REBUILD, os_meaning
+from ragways.store.database import REBUILD, os_meaning, raise_exhausted
 from ragways.store.store import Change, Store, chunk_id, path_of, place_of
 
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
@@ -274,7 +274,7 @@ def _in_utf8(view: Path) -> Iterator[str]:
 
 _REMOVED = 100
 """One chunk of so many removed, and the words are made anew."""
-_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
+_SYSTEM_ERROR = re.compile(r"(?:\(os error |\bOs \{ code: )(\d+)")
 _MEMORY = 50_000_000  # bytes that tantivy may use to write
 
 
@@ -328,6 +328,7 @@ def _folded(view: Path, store: Store, change: Change) -> bool:
     try:
         removed = int(load_json(view / _STATE)["removed"])
     except (OSError, ValueError, KeyError) as error:
+        raise_exhausted(view / _STATE, error)
         raise StoreDamaged(f"{view / _STATE} is missing or damaged", REBUILD) from error
     with _damage(view):
         with _in_utf8(view) as path:

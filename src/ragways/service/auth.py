@@ -10,7 +10,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
 from typing import Annotated, Any
 
@@ -39,44 +38,22 @@ _ADDRESSES = 4096
 
 
 class FailedKeys:
-    """Wrong keys by address. Where there were too many, only keys that were right before are checked: clients that
-    share an address with an attacker are not locked out. Memory is bounded.
-    """
+    """Wrong keys by address, so that guesses are slowed. Memory is bounded."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._failed: OrderedDict[str, deque[float]] = OrderedDict()
-        self._right: OrderedDict[bytes, None] = OrderedDict()
-
-    def check(self, address: str, key: str) -> None:
-        """`TooMany` where this address must wait."""
-        times = self._failed.get(_network(address))
-        if times is None or len(times) < TRIES or _digest(key) in self._right:
-            return
-        wait = times[0] + _MINUTE - self._now()
-        if wait > 0:
-            raise TooMany("too many wrong keys came from this address", "wait, then try again", retry_after=wait)
 
     def wrong(self, address: str) -> None:
+        """Note a wrong key; `TooMany` where this address must wait before it may send another."""
         where = _network(address)
-        self._failed.setdefault(where, deque(maxlen=TRIES)).append(self._now())
-        _used(self._failed, where)
-
-    def right(self, key: str) -> None:
-        digest = _digest(key)
-        self._right[digest] = None
-        _used(self._right, digest)
-
-
-def _used(entries: OrderedDict[Any, Any], key: object) -> None:
-    """Note that an entry was used now; those not used for longest go where there are too many."""
-    entries.move_to_end(key)
-    while len(entries) > _ADDRESSES:
-        entries.popitem(last=False)
-
-
-def _digest(key: str) -> bytes:
-    return sha256(key.encode("utf-8", "surrogatepass")).digest()
+        times = self._failed.setdefault(where, deque(maxlen=TRIES))
+        self._failed.move_to_end(where)
+        while len(self._failed) > _ADDRESSES:
+            self._failed.popitem(last=False)
+        if len(times) == TRIES and (wait := times[0] + _MINUTE - self._now()) > 0:
+            raise TooMany("too many wrong keys came from this address", "wait, then try again", retry_after=wait)
+        times.append(self._now())
 
 
 def _network(address: str) -> str:
@@ -131,7 +108,7 @@ class Access:
         """Have a worker do what may cost money, under the budget of the key and of the request. Gives the result, and
         what it cost in USD.
         """
-        with self.service.ledger.hold(self.caller.key, budget) as held:
+        with self.service.ledger.hold(self.caller.key, budget, growing=True) as held:
             found = await self.service.workers.call(
                 operation, self.collection, arguments, tenant=self.caller.tenant, on_event=on_event, held=held
             )
@@ -160,12 +137,10 @@ def authenticated(service: Service, authorization: str | None, address: str) -> 
         raise Unauthorized
     if not service.keys.some():  # a client that must send something, such as OpenAI's, may send anything
         return LOCAL
-    service.failed.check(address, key)
     found = service.keys.caller(key)
-    if found is None:
+    if found is None:  # a valid key is good also beside an attacker, who cannot guess 32 random bytes
         service.failed.wrong(address)
         raise Unauthorized("this key is not valid", "check it, or ask whoever runs the server for another")
-    service.failed.right(key)
     return found
 
 

@@ -164,7 +164,7 @@ class Conversations:
 
     def forget_documents(self, collection: str, present: Set[str], quoted: Callable[[str], bool]) -> None:
         """Delete turns that rest on documents that are not present in a collection any more, or quote them; and titles
-        that quote them.
+        whose turn is gone.
         """
         with self._state.transaction() as db:
             turns = db.execute(
@@ -178,9 +178,20 @@ class Conversations:
                 if set(json.loads(rests)) - present or any(map(quoted, texts))
             ]
             db.executemany("DELETE FROM turns WHERE number = ?", gone)
-            titles = db.execute("SELECT id, title FROM conversations WHERE collection = ?", (collection,)).fetchall()
-            quoting = [(id,) for id, title in titles if quoted(title)]
-            db.executemany("UPDATE conversations SET title = '' WHERE id = ?", quoting)
+            db.execute(
+                "UPDATE conversations SET title = '' WHERE collection = ? AND NOT EXISTS"
+                " (SELECT 1 FROM turns WHERE conversation = id AND substr(question, 1, ?) = title)",
+                (collection, _TITLE),
+            )
+
+    def count(self, collection: str) -> tuple[int, int]:
+        """How many titles and turns there are of the conversations with a collection."""
+        query = (
+            "SELECT (SELECT count(*) FROM conversations WHERE collection = ?1 AND title <> ''), (SELECT count(*)"
+            " FROM turns WHERE conversation IN (SELECT id FROM conversations WHERE collection = ?1))"
+        )
+        titles, turns = self._state.db.execute(query, (collection,)).fetchone()
+        return titles, turns
 
     def _delete(self, rows: Sequence[tuple[str, ...]]) -> None:
         for id, *_ in rows:

@@ -27,6 +27,7 @@ from pydantic import BaseModel
 from ragways.core import errors
 from ragways.core.errors import (
     BudgetExceeded,
+    BudgetHeld,
     EmbedderChanged,
     LoadError,
     MissingLayer,
@@ -214,7 +215,7 @@ def from_ragways(error: RagwaysError) -> ServiceError:
     for kind, status, code, *words in _PLACES:
         if isinstance(error, kind):
             message, cure = words or (without_paths(error.message), _BY_COMMAND.sub(_BY_JOB, without_paths(error.cure)))
-            return ServiceError(status, code, message, cure, {"Retry-After": "1"} if status == 503 else None)
+            return ServiceError(status, code, message, cure, {"Retry-After": "1"} if status in (429, 503) else None)
     return ServiceError(500, "internal", UNKNOWN, UNKNOWN_CURE)
 
 
@@ -245,6 +246,7 @@ _PLACES: tuple[tuple[type[RagwaysError], int, str] | tuple[type[RagwaysError], i
     (UsageError, 400, "usage"),
     (LoadError, 422, "unreadable"),
     (BudgetExceeded, 402, "budget"),
+    (BudgetHeld, 429, "budget_held"),
 )
 
 

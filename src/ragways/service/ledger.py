@@ -1,7 +1,8 @@
 """What keys have spent, and what they may still spend.
 
 Money is held before a call is sent and settled when its cost is known, in one transaction each. So requests side by
-side cannot pass a budget together, and a restart forgets nothing: a hold that nobody settled counts as spent.
+side cannot pass a budget together, and a restart forgets nothing: a hold that nobody settled counts as spent. A job
+holds its budget. A request holds what its calls may cost at most, more with each call, up to its budget.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ragways.core.errors import NoModel, StoreError, ToolError, UsageError
+from ragways.core.errors import BudgetHeld, NoModel, StoreError, ToolError, UsageError
 from ragways.service.errors import Full, OverBudget
 from ragways.service.state import State
 
@@ -41,12 +42,14 @@ class Account:
 class Held:
     """Money held for one request. `usd` is what it may spend at most; None: without limit. `actual` is what it cost,
     once that is known. `close` ends the hold with it, or with all that was held; `kept_open` leaves that to whoever
-    sets it, because the request has left something behind that may still spend.
+    sets it, because the request has left something behind that may still spend. `grow` holds so much in all, or what it
+    may; it gives what is held.
     """
 
     usd: float | None
     actual: float | None = None
     close: Callable[[], None] | None = None
+    grow: Callable[[float], float] | None = None
     kept_open: bool = False
 
     def settle(self, actual: float) -> None:
@@ -75,14 +78,16 @@ class Ledger:
         return Account(None if budget is None else budget / _NANO, spent / _NANO, held / _NANO)
 
     @contextmanager
-    def hold(self, key: str, usd: float | None = None) -> Iterator[Held]:
-        """Hold what a request may cost, at most `usd`; less where less is left of the key's budget.
+    def hold(self, key: str, usd: float | None = None, *, growing: bool = False) -> Iterator[Held]:
+        """Hold what a request may cost, at most `usd`; less where less is left of the key's budget. `growing`: hold
+        nothing yet, for `grow` to hold what each call may cost.
 
         Inside, `settle` sets what it did cost. Unless it was called, an error that came before any work costs nothing,
         one with an attribute `usd` costs that, and anything else costs all that was held.
         """
-        id, held = self._open(key, usd)
+        id, held = self._open(key, usd, growing)
         held.close = lambda: self._close(key, id, held)
+        held.grow = lambda needed: self._grow(key, id, held, needed)
         try:
             yield held
         except BaseException as error:
@@ -95,7 +100,7 @@ class Ledger:
             if not held.kept_open:
                 held.close()
 
-    def _open(self, key: str, usd: float | None) -> tuple[int | None, Held]:
+    def _open(self, key: str, usd: float | None, growing: bool) -> tuple[int | None, Held]:
         if usd is not None and not 0 <= usd < 1e9:
             raise UsageError("a budget is a number of USD", "write it like 0.05")
         with self._state.transaction() as db:
@@ -104,12 +109,28 @@ class Ledger:
                 return None, Held(None)
             nano = int((self._each if usd is None else usd) * _NANO)
             if budget is not None:
-                left = budget - spent - held
-                if left <= 0:
+                if spent >= budget:
                     raise OverBudget("the budget of this key is spent", "ask whoever runs the server for more")
-                nano = min(nano, left)
-            id = db.execute("INSERT INTO holds(key, nano) VALUES (?, ?)", (key, nano)).lastrowid
+                if spent + held >= budget:
+                    raise _held()
+                nano = min(nano, budget - spent - (0 if growing else held))
+            row = (key, 0 if growing else nano)
+            id = db.execute("INSERT INTO holds(key, nano) VALUES (?, ?)", row).lastrowid
             return id, Held(nano / _NANO)
+
+    def _grow(self, key: str, id: int | None, held: Held, needed: float) -> float:
+        if held.usd is None:
+            return needed
+        with self._state.transaction() as db:
+            own: int = db.execute("SELECT coalesce(sum(nano), 0) FROM holds WHERE id = ?", (id,)).fetchone()[0]
+            wanted: int = max(own, min(math.ceil(needed * _NANO), int(held.usd * _NANO)))
+            budget, spent, all_held = self._sums(key)
+            if budget is not None and spent + all_held - own + wanted > budget:
+                if spent + wanted <= budget:
+                    raise _held()
+                wanted = max(own, budget - spent - all_held + own)
+            db.execute("UPDATE holds SET nano = ? WHERE id = ?", (wanted, id))
+            return wanted / _NANO
 
     def _close(self, key: str, id: int | None, held: Held) -> None:
         with self._state.transaction() as db:
@@ -131,3 +152,9 @@ class Ledger:
                 "INSERT INTO spending VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET nano = nano + excluded.nano",
                 (key, nano),
             )
+
+
+def _held() -> BudgetHeld:
+    return BudgetHeld(
+        "what is left of this key's budget is held for requests under way", "try again when one has ended"
+    )

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ragways.core.errors import StoreBusy, StoreFailed
+from ragways.store.database import check_room
 
 WAIT_SECONDS = 5.0
 FILE = "service.sqlite"
@@ -28,6 +29,7 @@ class State:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            check_room(path)
             self.db = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
             self.db.execute("PRAGMA journal_mode = WAL")
             # A commit survives the death of the process; what a power cut may take is the last of them, never the file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import shutil
 import sqlite3
@@ -14,20 +15,29 @@ from pathlib import Path
 from typing import Any, Self, cast
 from urllib.parse import quote
 
-from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
+from ragways.core.errors import (
+    FREE_SPACE,
+    LACKS,
+    TOO_FEW_HANDLES,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreExhausted,
+    StoreFailed,
+)
 
 WAIT_SECONDS = 5.0
 SYNCHRONOUS = "FULL"
 """What was paid for must survive a power cut; commits are few, so syncing each costs little."""
 _SHARED = 1 << 16
 REBUILD = "build it again with: ragways index --rebuild PATH"
-_TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
 
 
 def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """A connection in WAL mode: readers see the last whole commit while one writer works."""
     with store_errors(path):
         if write:
+            check_room(path)
             connection = sqlite3.connect(path.resolve(), timeout=WAIT_SECONDS, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
@@ -37,6 +47,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
         # A folder that cannot be written has no writer either, so the file will not change under us. A log beside it
         # has commits that a killed writer could not bring into the file.
         mode = "mode=ro" if _can_write(path.parent) or log_size(path) else "immutable=1"
+        if mode == "mode=ro":
+            check_room(path)
         uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
         # Whole questions run in one thread at a time; the connection may have been opened in another.
         reading = sqlite3.connect(
@@ -145,10 +157,25 @@ def _can_write(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _has_room(folder: Path) -> bool:
-    """Whether a disk has room for the file that processes share, without which SQLite speaks of an I/O error."""
+def check_room(path: Path) -> None:
+    """Raise where the disk has no room for the file beside a database that SQLite maps into memory. SQLite makes sure
+    of one byte a page. Where blocks of the disk are smaller than pages, a process that touches the rest of a page dies.
+    """
+    # Reserved by opening that file, its room would be lost: SQLite shortens the file when it opens it first, and a
+    # process that closes a file loses all its locks on it.
+    if 0 < os.statvfs(path.parent).f_frsize < mmap.PAGESIZE and not _has_room(path):
+        raise _disk_full(path)
+
+
+def _has_room(path: Path) -> bool:
+    """Whether a disk has room for the file that processes share, without which SQLite speaks of an I/O error. It grows
+    with the log, by 8 bytes for each page of 4 KiB. What the file has already is not needed again.
+    """
+    needed = _SHARED + log_size(path) // 512
+    with suppress(FileNotFoundError):
+        needed -= os.stat(f"{path}-shm").st_blocks * 512
     try:
-        return shutil.disk_usage(folder).free >= _SHARED
+        return shutil.disk_usage(path.parent).free >= needed
     except OSError:
         return True
 
@@ -172,28 +199,39 @@ def _sqlite_meaning(place: Path, error: sqlite3.DatabaseError) -> StoreError:
         return StoreDamaged(f"{place} is damaged ({' '.join(message.split())[:100]})", REBUILD)
     if "locked" in message or "busy" in message:
         return StoreBusy(f"another process is writing to {place.parent}", "wait for it to end, then run again")
-    if "full" in message or ("I/O" in message and not _has_room(place.parent)):
+    if "full" in message or ("I/O" in message and not _has_room(place)):
         return _disk_full(place)
     if "readonly" in message or ("unable to open" in message and not _can_write(place.parent)):
         return _no_access(place)
     if "unable to open" in message:
-        return StoreFailed(f"{place} could not be opened", _TOO_MANY)
+        return StoreExhausted(f"{place} could not be opened", TOO_FEW_HANDLES)
     return StoreFailed(f"{place}: {message}", "check the disk, then run again")
 
 
 def os_meaning(place: Path, error: OSError) -> StoreError:
     """What an error of the system means for a file at this place, with the cure."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if (cure := LACKS.get(error.errno or 0)) == FREE_SPACE:
         return _disk_full(place)
+    if cure is not None:
+        return StoreExhausted(f"{error.filename or place} could not be opened: {error.strerror}", cure)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return _no_access(place)
-    if error.errno in (errno.EMFILE, errno.ENFILE):
-        return StoreFailed(f"{error.filename or place} could not be opened: {error.strerror}", _TOO_MANY)
     return StoreFailed(f"{error.filename or place}: {error.strerror or error}", "check the disk, then run again")
 
 
-def _disk_full(place: Path) -> StoreFailed:
-    return StoreFailed(f"the disk that holds {place.parent} is full", "free some space and run again")
+def raise_exhausted(place: Path, error: BaseException) -> None:
+    """Raise where the system lacks room or handles: then an error says nothing of the file that was to be read."""
+    meaning = error
+    if isinstance(error, sqlite3.DatabaseError):
+        meaning = _sqlite_meaning(place, error)
+    elif isinstance(error, OSError):
+        meaning = os_meaning(place, error)
+    if isinstance(meaning, StoreExhausted):
+        raise meaning from error
+
+
+def _disk_full(place: Path) -> StoreExhausted:
+    return StoreExhausted(f"the disk that holds {place.parent} is full", FREE_SPACE)
 
 
 def _no_access(place: Path) -> StoreFailed:

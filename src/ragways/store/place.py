@@ -66,7 +66,8 @@ def check_parts(folder: Path) -> None:
     """Raise where a part of the index is a link, for what it leads to may be anybody's, or the store is not ours."""
     parts = [folder / name for name in sorted(_OWN)]
     if not (folder / VIEWS).is_symlink():
-        parts += sorted((folder / VIEWS).glob("*"))
+        with store_errors(folder / _STORE):
+            parts += sorted((folder / VIEWS).glob("*"))
     for path in parts:
         if path.is_symlink():
             raise StoreFailed(

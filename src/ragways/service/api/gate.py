@@ -20,6 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from ragways.service.api.events import sse
 from ragways.service.auth import Service, authenticated
 from ragways.service.config import KnownHosts
 from ragways.service.errors import (
@@ -294,7 +295,19 @@ class _Exchange:
             message = {**message, "headers": self._headers(list(message.get("headers", ())))}
         elif message.get("more_body", False):
             self._more_time()
+            if self._events:
+                try:
+                    self._authenticate()  # the key may have been revoked meanwhile
+                except ServiceError as error:
+                    message = {**message, "body": self._last_event(error), "more_body": False}
+                    self._gone.set()  # the work for it ends as for a client that went away
         await self._send(message)
+
+    def _last_event(self, error: ServiceError) -> bytes:
+        """An error in a stream, in the shape that the clients of its path read."""
+        if self.path.startswith("/v1/"):
+            return f"data: {json.dumps(error.openai_body(self.id))}\n\n".encode()
+        return sse("error", error.body(self.id)["error"])
 
     def _headers(self, headers: Headers) -> Headers:
         headers = reply_headers(headers, self.head, self.path, self.id, self.gate.origins)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import RagwaysError
 from ragways.core.runtime import plain_environment
-from ragways.service.errors import ServiceError, error_of
+from ragways.service.errors import ServiceError, error_data, error_of
 from ragways.settings import Settings, plain_settings
 
 if TYPE_CHECKING:
@@ -147,6 +147,9 @@ class ChildProcess:
     def _take(self, pending: PendingCall, message: Message) -> None:
         """An event of a call, or its end."""
         pending.spent, pending.cost = float(message.get("spent") or 0.0), message.get("cost", 0.0)
+        if "needs" in message:
+            self.writer.write(packed({"number": pending.number, **_granted(pending.held, message["needs"])}))
+            return
         if not message.get("end"):
             pending.streamed = True
             if pending.on_event is not None:
@@ -173,6 +176,15 @@ class ChildProcess:
         """End it and all that it has started, at once."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def _granted(held: Held | None, needed: float) -> Message:
+    """What a call may spend from now on, or why it may not."""
+    assert held is not None and held.grow is not None  # noqa: S101, PT018 - a call that asks has a hold
+    try:
+        return {"granted": held.grow(needed)}
+    except RagwaysError as error:
+        return {"granted": None, "error": error_data(error)}
 
 
 def _error(data: dict[str, Any]) -> Exception:

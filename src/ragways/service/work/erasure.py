@@ -89,6 +89,9 @@ async def erase(
     with closing(State(state)) as opened:
         named = opened.db.execute("SELECT name FROM collections WHERE id = ?", (folder.name,)).fetchone()
         fields = {"documents": len(removed.by_number), "erased": report.erased}
+        titles, turns = Conversations(opened).count(folder.name)
+        stays = {"feedback": Feedback(opened).summary(folder.name)[0], "titles": titles, "turns": turns}
+        report.not_looked_through = {kind: count for kind, count in stays.items() if count}
         Audit(opened).note(None, "erase", collection=named and named[0], **fields)
     (folder / UNERASED).unlink(missing_ok=True)
     return report

@@ -12,9 +12,9 @@ import socket
 import sys
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from ragways.core.runtime import no_telemetry
 from ragways.core.trace import Budget, spending
 from ragways.models.client import replies_of
 from ragways.models.embed import Embedder
-from ragways.service.errors import error_data
+from ragways.service.errors import error_data, error_of
 from ragways.service.keys import MAIN
 from ragways.service.work.child import JOB, WORKER, Message, packed, receive
 from ragways.settings import Settings
@@ -124,6 +124,8 @@ class Worker:
         self._corpora = OpenCorpora(settings)
         self._writer = writer
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._asked: dict[int, deque[asyncio.Future[float]]] = {}
+        """Of each call, who waits to be told what it may spend, in order."""
 
     def take(self, message: Message) -> None:
         """Begin a call, or cancel it."""
@@ -132,15 +134,33 @@ class Worker:
             if (task := self._tasks.get(number)) is not None:
                 task.cancel()
             return
+        if "granted" in message:
+            asked = self._asked.get(number)  # nothing once the call was cancelled
+            if asked and not (waiting := asked.popleft()).done():
+                if "error" in message:
+                    waiting.set_exception(error_of(message["error"]))
+                else:
+                    waiting.set_result(message["granted"])
+            return
         task = asyncio.create_task(self._do(number, message))
         self._tasks[number] = task
-        task.add_done_callback(lambda _: self._tasks.pop(number, None))
+        task.add_done_callback(lambda _: (self._tasks.pop(number, None), self._asked.pop(number, None)))
 
     async def _do(self, number: int, message: Message) -> None:
         end: Message = {"number": number, "end": True}
         # The tenant of a server without keys shares its replies with the command line.
         tenant = "" if message["tenant"] == MAIN else message["tenant"]
-        with spending(Budget(usd=message["budget"])) as meter, replies_of(tenant):
+        growing = message.get("growing") and message["budget"] is not None
+        with spending(Budget(usd=0.0 if growing else message["budget"])) as meter, replies_of(tenant):
+
+            def ask_for(usd: float) -> asyncio.Future[float]:
+                waiting = asyncio.get_running_loop().create_future()
+                self._asked.setdefault(number, deque()).append(waiting)
+                self._send({"number": number, "needs": usd, "spent": meter.spent.usd})
+                return waiting
+
+            if growing:
+                meter.raise_budget = ask_for
 
             def emit(event: str, data: Any) -> None:  # noqa: ANN401 - JSON
                 money = {"spent": meter.spent.usd, "cost": meter.spent.cost}
@@ -180,6 +200,8 @@ class Worker:
         raise AssertionError("unreachable")
 
     def _send(self, message: Message) -> None:
+        if self._writer.is_closing():  # the server is gone
+            return
         try:
             self._writer.write(packed(message))
         except RagwaysError as error:
@@ -207,7 +229,8 @@ async def serve(connection: socket.socket) -> None:
         beating.cancel()
         await worker.aclose()
         writer.close()
-        await writer.wait_closed()
+        with suppress(ConnectionError):  # a server that was killed has hung up first
+            await writer.wait_closed()
 
 
 async def _beat(writer: asyncio.StreamWriter) -> None:

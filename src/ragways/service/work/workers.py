@@ -118,6 +118,7 @@ class WorkerPool:
         caller does not wait for the end.
         """
         message = _message(operation, collection, arguments, tenant, None if held is None else held.usd)
+        message["growing"] = held is not None
         with self._queued():
             await self._slots.acquire()
         began, started = time.time(), time.perf_counter()

@@ -92,9 +92,10 @@ function verdict(erasure, left) {
 function Erasure({ erasure }) {
   if (!erasure) return null;
   const left = erasure.documents.filter((one) => one.found.length);
+  const stays = Object.entries(erasure.not_looked_through ?? {}).map(([kind, number]) => `${number} ${kind}`);
   return html`<details class="erasure" open=${left.length > 0}>
     <summary>${verdict(erasure, left.length)}</summary>
-    <p class="soft small">Strings of what was removed were looked for in ${count(erasure.files, "file")} (${erasure.bytes.toLocaleString("en")} bytes) of this collection.${erasure.not_looked_at > 0 ? ` ${erasure.not_looked_at} more were not looked for.` : ""}${erasure.words_left > 0 ? ` ${count(erasure.words_left, "word")} of them alone can still be looked up in the index.` : ""}${erasure.in_use ? " A database was in use, so that what was deleted from it may be left in its file." : ""}</p>
+    <p class="soft small">Strings of what was removed were looked for in ${count(erasure.files, "file")} (${erasure.bytes.toLocaleString("en")} bytes) of this collection.${erasure.not_looked_at > 0 ? ` ${erasure.not_looked_at} more were not looked for.` : ""}${erasure.words_left > 0 ? ` ${count(erasure.words_left, "word")} of them alone can still be looked up in the index.` : ""}${erasure.in_use ? " A database was in use, so that what was deleted from it may be left in its file." : ""}${stays.length > 0 ? ` Not looked through for the same in other words: ${stays.join(", ")}.` : ""}</p>
     <ul>${erasure.documents.slice(0, 200).map((one) => html`<li key=${one.key}><strong class="path">${shown(one.key)}</strong>: ${one.note ? shown(one.note) : one.found.length ? `found in ${shown(one.found.join(", "))}` : `${count(one.looked_for, "string")} looked for, none found`}</li>`)}</ul>
   </details>`;
 }
