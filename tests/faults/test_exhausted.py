@@ -64,7 +64,7 @@ def test_too_few_handles_are_not_damage(index: Path):
     os.close(lowest)
     outcomes = list[object]()
     try:
-        for more in range(20):
+        for more in range(64):  # handles above the lowest free one may be in use
             resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + more, before[1]))
             for use in (read, check_all):
                 gc.collect()  # a view that was opened in part has cycles, which hold handles
