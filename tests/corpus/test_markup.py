@@ -123,6 +123,16 @@ def test_a_fence_is_longer_than_any_in_the_code_and_plain_signs_are_escaped_on_r
     assert "Call \\`it\\` now" in markdown(document.text, 0, document.markup, escape=True)
 
 
+def test_links_by_reference_in_items_and_directives_in_fences(tmp_path: Path):
+    text = "- [Guide]\n- See [the manual][m].\n\n```{toctree}\n:hidden:\n\nother\n```\n\n"
+    text += "```{note} Mind\n:class: x\nthe gap\n```\n\n```{code-block} go\nx := 1\n```\n\n[Guide]: https://example.org/guide\n[m]: https://example.org/m\n"
+    document = next(load_markdown(source(tmp_path, "x.md", text), LoadOptions()))
+    assert written(document) == (
+        "- [Guide](https://example.org/guide)\n- See [the manual](https://example.org/m).\n\nMind\n\nthe gap\n\n"
+        "```go\nx := 1\n```"
+    )
+
+
 LINES = st.lists(st.sampled_from(["    x = 1", "y = 2", "", "# note", "- z"]), min_size=1, max_size=60)
 BLOCKS = st.lists(
     st.one_of(LINES.map(lambda lines: "\n".join(["```", *lines, "```"])), st.text("ab. \n", max_size=900)), max_size=12

@@ -412,7 +412,7 @@ class TextBuilder:
             headings=tuple(Heading(s, e, level, text[s:e]) for s, e, level in headings if s < e),
             links=tuple(Link(s, e, to) for s, e, to in sorted(links) if s < e),
             infoboxes=tuple(Infobox(places[s], places[e], kind, facts) for s, e, kind, facts in self._infoboxes),
-            markup=tuple(sorted(markup, key=lambda one: (one.start, -one.end, _ORDER[one.kind]))),
+            markup=tuple(sorted(markup, key=lambda one: (one.start, _ORDER[one.kind], -one.end))),
             places=tuple({places[s]: Place(places[s], page, line) for s, page, line in self._places}.values()),
         )
 

@@ -65,7 +65,7 @@ def markdown(
     signs of the plain text that Markdown would take for its own are escaped, for those who parse what they get.
     """
     end = start + len(text)
-    inside = [one for one in markup if one.start < end and (one.end > start or one.start == one.end > start)]
+    inside = [one for one in markup if one.start < end and (one.end > start or one.start == one.end == start)]
     signs: list[Insertion] = []
     for order, one in enumerate(inside):
         first, last = max(one.start, start), min(one.end, end)

@@ -29,6 +29,10 @@ _MANY_LINES = 20_000
 """A file of more lines, or twice as many cells of tables, is read as plain text, too: a line may cost 0.1 ms."""
 _BADGE = re.compile(r"badge|shields\.io|badgen\.net|travis-ci|coveralls|codecov", re.IGNORECASE)
 """Addresses of pictures that show the state of a project and not what the text is about."""
+_DIRECTIVE = re.compile(r"\{([\w:-]{1,40})\}[ \t]*(.{0,200})")
+_OPTION = re.compile(r"^:[\w-]{1,40}:.*$|\A---\n(?:[\w-]+:.*\n)*---$", re.MULTILINE)
+_SILENT = frozenset(("toctree", "contents", "figure", "image", "include", "literalinclude", "index"))
+"""Directives in fences that leave no text."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
 
 
@@ -45,11 +49,13 @@ def markdown_document(source: str, file: SourceFile, options: LoadOptions, metad
     return writer.builder.document(file.key, writer.title or file.stem, "markdown", {**facts, **metadata})
 
 
-def _blocks(source: str) -> tuple[MarkdownIt, list[Token]]:
-    """Only the blocks: inline content is parsed piece by piece, where its length allows it."""
+def _blocks(source: str, definitions: dict[str, Any]) -> tuple[MarkdownIt, list[Token]]:
+    """Only the blocks: inline content is parsed piece by piece, where its length allows it. Definitions of links are
+    collected for that.
+    """
     parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"])
     parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser, parser.parse(source)
+    return parser, parser.parse(source, definitions)
 
 
 class _Writer:
@@ -59,6 +65,7 @@ class _Writer:
         self._heading: Mark | None = None
         self._links: list[tuple[Mark, str]] = []
         self._tokens: list[Token] = []
+        self._definitions: dict[str, Any] = {}
         self._table = Mark(), 0
         self._named = False
         self._above = 0
@@ -70,7 +77,7 @@ class _Writer:
         if len(source) > _LONG_SOURCE or source.count("\n") + source.count("|") // 2 > _MANY_LINES:
             self.builder.plain_text(source, line=above + 1)
             return
-        self._parser, self._tokens = _blocks(_plain_markdown(source))
+        self._parser, self._tokens = _blocks(_plain_markdown(source), self._definitions)
         for heading, content in pairwise(self._tokens):
             if heading.type == "heading_open":
                 content.content = _plain_heading(content.content)
@@ -121,14 +128,25 @@ class _Writer:
             self.builder.separate()
             self.builder.item(f"{token.info}{token.markup}" if token.info else "-")
         elif token.type in ("fence", "code_block"):
-            first = self._line + (token.type == "fence")
-            self.builder.preformatted(token.content, line=first, language=token.info.partition(" ")[0])
+            self._fenced(token, self._line + (token.type == "fence"))
         elif token.type in ("table_open", "thead_close", "table_close"):
             self._table_border(token.type)
         elif token.type == "html_block":
             self.builder.separate()
             if not token.content.lstrip().lower().startswith(("<style", "<script")):
                 self.builder.text(_without_tags(token.content))
+
+    def _fenced(self, token: Token, line: int) -> None:
+        """Write a block of code; of a directive in a fence (`{note}`, `{toctree}`), which is none, its text."""
+        directive = _DIRECTIVE.match(token.info)
+        name = directive[1] if directive else ""
+        if directive is None or "code" in name:
+            language = directive[2] if directive else token.info.partition(" ")[0]
+            self.builder.preformatted(token.content, line=line, language=language)
+        elif name not in _SILENT:
+            self.builder.paragraph()
+            self.builder.text(directive[2])
+            self.builder.plain_text(_OPTION.sub("", token.content), line=line)
 
     def _table_border(self, border: str) -> None:
         if border == "table_open":
@@ -147,7 +165,7 @@ class _Writer:
             self.builder.text(content)
             return
         children: list[Token] = []
-        self._parser.inline.parse(content, self._parser, {}, children)
+        self._parser.inline.parse(content, self._parser, self._definitions, children)
         for token in children:
             self._inline(token)
         self._links.clear()
