@@ -125,7 +125,8 @@ def test_a_fence_is_longer_than_any_in_the_code_and_plain_signs_are_escaped_on_r
 
 def test_links_by_reference_in_items_and_directives_in_fences(tmp_path: Path):
     text = "- [Guide]\n- See [the manual][m].\n\n```{toctree}\n:hidden:\n\nother\n```\n\n"
-    text += "```{note} Mind\n:class: x\nthe gap\n```\n\n```{code-block} go\nx := 1\n```\n\n[Guide]: https://example.org/guide\n[m]: https://example.org/m\n"
+    text += "```{note} Mind\n:class: x\nthe gap\n```\n\n```{code-block} go\nx := 1\n```\n\n"
+    text += "[Guide]: https://example.org/guide\n[m]: https://example.org/m\n"
     document = next(load_markdown(source(tmp_path, "x.md", text), LoadOptions()))
     assert written(document) == (
         "- [Guide](https://example.org/guide)\n- See [the manual](https://example.org/m).\n\nMind\n\nthe gap\n\n"

@@ -34,8 +34,8 @@ from ragways.retrieval.routing.router import ABSTAIN, ArmEstimate, ArmModel, Dec
 NAME: Final = "auto"
 OWN: Final = "router.json"
 """The router of an index, in its folder; `ragways tune` writes it."""
-USUAL_K: Final = 15
-"""Passages shown where no router fits: on documentation they hold what thirty hold, for half the tokens."""
+USUAL_SHOWN: Final = "k=15;tokens=2000"
+"""What is shown where no router fits: on documentation it holds what thirty passages hold, for half the tokens."""
 PARADIGM_ROUTER: Final = "paradigms"
 """The bundled router among the paradigms of RAGRouter-Bench, which is taken where the settings name it so."""
 DOUBT: Final = 0.23
@@ -179,7 +179,9 @@ def _with_missing_layer(use: Resources, query: Query, answer: Answer) -> Answer:
 
 def _decide(use: Resources, find: Find, k: int, trade: float | None, looked: Look) -> Step[Query, Decision]:
     async def run(query: Query) -> Decision:
-        decision = _without_router(looked, k, WISHED) if k else await decide(use, query.text, looked, find, trade)
+        decision = (
+            _without_router(looked, f"k={k}", WISHED) if k else await decide(use, query.text, looked, find, trade)
+        )
         current_span().attachments.append(decision)
         current_span().details.update(arm=decision.arm, reason=decision.reason)
         return decision
@@ -191,7 +193,7 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
     """Which arm to take on a question after a look at it, and why."""
     router = router_of(use, looked.by, find)
     if router is None:
-        return _without_router(looked, USUAL_K, NOT_ROUTED)
+        return _without_router(looked, USUAL_SHOWN, NOT_ROUTED)
     arms = {arm.name: arm_of(arm.name, find) for arm in router.arms if arm.name != ABSTAIN}
     evidence = {name: _tokens(looked, arm) for name, arm in arms.items() if arm.cuts(looked)}
 
@@ -207,9 +209,9 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
     return router.decide(features, possible, evidence, trade, use.index.embedder)
 
 
-def _without_router(looked: Look, k: int, reason: str) -> Decision:
-    """So many passages of the look, without a router."""
-    name = f"{looked.by}[k={k}]"
+def _without_router(looked: Look, shown: str, reason: str) -> Decision:
+    """The first passages of the look, as many as these settings say, without a router."""
+    name = f"{looked.by}[{shown}]"
     return Decision(name, reason, (ArmEstimate(name, 0.0, 0.0, 0.0),), (), name)
 
 
