@@ -21,6 +21,7 @@ from ragways.index.build import build_own, remove
 from ragways.index.open import Index
 from ragways.index.views import published
 from ragways.index.writer import writing
+from ragways.store.database import log_size
 from ragways.store.store import Change, Store
 from tests.fakes import WordHashes, recipe, write
 from tests.index.builds import TEXTS, Notes, Paying, contents, notes, read_notes, rows, run
@@ -85,6 +86,7 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
     corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(40)})
     seen: list[tuple[int, int]] = []
     generations: list[int] = []
+    logs: list[int] = []
 
     class Looking(WordHashes):
         async def embed(self, texts):
@@ -92,6 +94,7 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
                 with closing(Index.open(index)) as reader:
                     seen.append((reader.counts()["documents"], len(reader.vectors)))
                 generations.append(len(list((index / "views").iterdir())))
+                logs.append(log_size(index / "index.sqlite"))
             return await super().embed(texts)
 
     run(index, [corpus], embedder=Looking())
@@ -99,6 +102,7 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
     assert all(documents >= vectors > 0 for documents, vectors in seen)
     assert seen == sorted(seen)
     assert max(generations) <= 2, "a draft, and what it takes the place of"
+    assert min(logs) == 0, "a publication empties the log of the rows"
 
 
 def test_an_index_inside_the_corpus_is_not_read(corpus: Path):

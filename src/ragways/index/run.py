@@ -400,6 +400,7 @@ class IndexRun:
                 self._close_readers()
             self._views = self._draft.publish(shown, self.meta["rows"])
         clear_old(self.store.folder, self._views.generation)
+        self.store.finish()
         self._published = time.monotonic()
         self._pause = max(PUBLISH_SECONDS, 4 * (self._published - began))
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from ragways.core.errors import NoIndex, StoreBusy, StoreDamaged, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.store.database import REBUILD, connect, delete_database, empty_log, store_errors
+from ragways.store.database import REBUILD, connect, delete_database, empty_log, page_cache, store_errors
 from ragways.store.files import IndexedFiles
 from ragways.store.origin import packed
 from ragways.store.place import LOCK, check_parts, claim
@@ -73,6 +73,9 @@ class Store:
         lock = _lock(folder)
         try:
             store = cls(folder, connect(folder / FILE, write=True), lock)
+            store.db.execute(f"PRAGMA cache_size = -{page_cache() >> 10}")
+            # A page that many batches change is brought into the file once a publication, not once a thousand pages.
+            store.db.execute("PRAGMA wal_autocheckpoint = 0")
         except BaseException:
             os.close(lock)
             raise
