@@ -18,6 +18,7 @@ from ragways.core.trace import Budget, spending
 from ragways.corpus.source import LoadOptions
 from ragways.corpus.structure import PRESETS
 from ragways.index.build import build_own, remove
+from ragways.index.check import check
 from ragways.index.open import Index
 from ragways.index.views import published
 from ragways.index.writer import writing
@@ -206,6 +207,23 @@ def test_lines_that_are_skipped_have_the_names_that_a_fresh_index_gives_them(tmp
         run(index, [file], layers=frozenset({"words"}))
     run(home / "fresh", [file], layers=frozenset({"words"}))
     assert rows(index) == rows(home / "fresh")
+
+
+def test_an_edit_of_the_same_size_and_time_is_found_by_its_contents(index: Path, corpus: Path):
+    run(index, [corpus], layers=frozenset({"words"}))
+    file = corpus / "storm.txt"
+    before = file.stat()
+    file.write_text(file.read_text().replace("1883", "1884"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert run(index, [corpus]).changed == 0
+    [finding] = check(index).findings
+    assert (finding.name, finding.count) == ("files with other contents than when they were indexed", 1)
+    assert (finding.example, finding.severity) == (f"{corpus.name}/storm.txt", "warning")
+    assert "ragways index PATH --compare-contents" in finding.cure
+    done = run(index, [corpus], {"compare_contents": True})
+    assert (done.changed, done.unchanged) == (1, 3)
+    assert check(index).findings == ()
+    assert run(index, [corpus], {"compare_contents": True}).unchanged == 4
 
 
 def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path, index: Path):

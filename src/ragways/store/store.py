@@ -30,7 +30,7 @@ from ragways.store.source import Source, SourcePassage, searched_text
 from ragways.store.titles import letters
 
 FILE = "index.sqlite"
-VERSION = "11"
+VERSION = "12"
 """The format of rows and views. An index of another format is built anew."""
 PARTS = ("sections", "paragraphs", "chunks", "links", "infoboxes")
 FACTS = ("mentions", "relations", "other_names", "descriptions", "themes")
@@ -233,6 +233,14 @@ class Store:
             "WHERE layer = ? AND document = number AND made = ?) ORDER BY number"
         )
         return [row[0] for row in self.db.execute(query, (layer, made))]
+
+    def waiting_for(self, layer: str) -> list[str]:
+        """Return the keys of the documents of which this layer has no facts."""
+        query = (
+            "SELECT key FROM documents WHERE NOT EXISTS (SELECT 1 FROM extracted "
+            "WHERE document = number AND layer = ?) ORDER BY number"
+        )
+        return [row[0] for row in self.db.execute(query, (layer,))]
 
     # Reading
 
