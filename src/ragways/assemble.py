@@ -294,6 +294,7 @@ class IndexOptions:
     settings: Settings | None = None
     budget: float | None = None
     rebuild: bool = False
+    compare_contents: bool = False
     fresh: Iterable[str] = ()
     erase: bool = False
     progress: ProgressCallback = silent
@@ -330,7 +331,7 @@ def _run_of(wanted: IndexOptions) -> tuple[Settings, Recipe, dict[str, Any]]:
     paths = [wanted.paths] if isinstance(wanted.paths, str | Path) else wanted.paths
     return chosen, recipe, {
         "paths": list(map(Path, paths)), "web": wanted.web, "rebuild": wanted.rebuild,
-        "fresh": check_fresh(wanted.fresh), "progress": wanted.progress,
+        "fresh": check_fresh(wanted.fresh), "compare_contents": wanted.compare_contents, "progress": wanted.progress,
     }  # fmt: skip
 
 

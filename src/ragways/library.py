@@ -79,6 +79,8 @@ def build(wanted: IndexOptions) -> Summary:
         settings: those to use; unset, they are read from `ragways.toml` and the environment.
         budget: the most to spend, in USD. What was done before it is reached is stored.
         rebuild: start anew instead of updating.
+        compare_contents: compare the bytes of files whose size and time are as before: copies that keep the time
+            (`cp -p`, `rsync -t`) may hide an edit.
         fresh: what is otherwise made anew only after many changes, and is to be in this run: `lexicon`, `communities`.
         erase: leave no byte of documents that are removed or changed. `summary.erasure` says what was searched, and
             `summary.unerased` whether something can still be read.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ragways.index.run import IndexRun
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run
 from tests.apps.test_plan import LAYERS, reply, settings, texts
@@ -69,7 +70,7 @@ def test_what_stays_malformed_is_listed_and_tried_again(ragways: Run, home: Path
         assert (done.code, done.data["undone"]) == (6, 1)
         said = ragways("index", "docs", "--with", "vectors,words,graph")
         assert said.code == 6
-        assert "not done: 1 units of work; they are tried again on the next run" in said.out
+        assert "not done: 1 unit of work, to be tried again on the next run" in said.out
         assert "the first because: facts: model" in said.out
         assert "gave no usable reply" in done.data["why"]
         [(tries, error, said_so)] = rows(home / ".ragways", "SELECT tries, error, reply FROM failures")
@@ -78,6 +79,7 @@ def test_what_stays_malformed_is_listed_and_tried_again(ragways: Run, home: Path
         assert "<<" in str(said_so)
         [graph] = [layer for layer in ragways("status", "--json").data["by_layer"] if layer["name"] == "graph"]
         assert graph["failures"] == 1
+        assert "graph is not whole: 1 unit of work not done; run again: ragways index PATH" in ragways("status").out
         assert any("failed work" in finding["name"] for finding in ragways("check", "--json").data["findings"])
     with LoopbackServer(reply) as server:
         (home / "ragways.toml").write_text(settings(server))
@@ -86,6 +88,52 @@ def test_what_stays_malformed_is_listed_and_tried_again(ragways: Run, home: Path
         assert rows(home / ".ragways", "SELECT * FROM failures") == []
         ragways("index", "docs", "--with", "vectors,words,graph", "--index", "fresh")
     assert unlike(contents(home / "fresh"), contents(home / ".ragways")) == []
+
+
+def no_reports(body: Mapping[str, object]) -> str:
+    """No report that can be read."""
+    said = reply(body)
+    return "no report today" if "findings" in said else said
+
+
+def test_reports_are_written_though_views_were_published_in_mid_run(
+    ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As by a model that takes longer than views wait."""
+    write(home / "docs", texts(20))
+    with LoopbackServer(reply) as server:
+        (home / "ragways.toml").write_text(settings(server))
+        assert ragways("index", "docs", "--with", "words,graph,communities", "--index", "quick").code == 0
+        monkeypatch.setattr(IndexRun, "_pause", property(lambda run: 0.0, lambda run, seconds: None), raising=False)
+        assert ragways("index", "docs", "--with", "words,graph,communities", "--index", "slow").code == 0
+    assert [row[:2] for row in rows(home / "slow", "SELECT kind, calls FROM spent")] == [
+        row[:2] for row in rows(home / "quick", "SELECT kind, calls FROM spent")
+    ]
+    assert unlike(contents(home / "slow"), contents(home / "quick")) == []
+
+
+def test_reports_that_could_not_be_read_are_named_and_made_by_the_next_run(ragways: Run, home: Path):
+    write(home / "docs", texts(20))
+    layers = "words,graph,communities"
+    with LoopbackServer(no_reports) as server:
+        (home / "ragways.toml").write_text(settings(server))
+        done = ragways("index", "docs", "--with", layers, "--json")
+        assert done.code == 6
+        undone = done.data["undone"]
+        assert undone > 0
+    [status] = [layer for layer in ragways("status", "--json").data["by_layer"] if layer["name"] == "communities"]
+    assert status["failures"] == undone
+    assert "communities is not whole" in ragways("status").out
+    checked = ragways("check", "--json")
+    [finding] = [one for one in checked.data["findings"] if one["name"] == "work of communities that is not done"]
+    assert (checked.code, finding["severity"], finding["count"]) == (3, "error", undone)
+    with LoopbackServer(reply) as server:
+        (home / "ragways.toml").write_text(settings(server))
+        assert ragways("index", "docs", "--with", layers, "--plan", "--json").data["model_calls"] == undone
+        assert ragways("index", "docs", "--with", layers).code == 0
+        assert server.count == undone
+    assert "not whole" not in ragways("status").out
+    assert ragways("check").code == 0
 
 
 def test_removal_leaves_nothing_of_a_text_in_any_table(ragways: Run, home: Path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,8 +44,11 @@ from ragways.reproduce.figures import (
 from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import read_settings
+from ragways.testing.replies import default_reply
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
+from tests.apps.test_jobs import no_reports
+from tests.apps.test_plan import reply, texts
 
 ARTICLES = [
     {"title": f"Tollen {n}", "body": f"The light of Tollen {n} was built by Anna Brack {n} in 18{n:02}. "
@@ -390,6 +394,42 @@ def test_the_router_benchmark_as_it_is_published_by_type_with_a_model(
     assert {(one.made.preset, one.made.temperature) for one in Records(home / result["run"])} == {("shared", 0.3)}
     sent = {one.body.get("temperature") for one in server.requests if one.path.endswith("/chat/completions")}
     assert sent == {0.0, 0.1, 0.3, 0.7}, "to build and judge; iterative's evaluator; to answer; the model alone"
+
+
+def test_answers_of_an_index_that_was_not_whole_are_asked_for_again(
+    ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = multihop(home / "data")
+    corpus = [{**one, "body": one["body"] + text} for one, text in zip(ARTICLES, texts(8).values(), strict=True)]
+    (folder / "corpus.json").write_text(json.dumps(corpus))
+    bad, command = True, ("reproduce", "thesis", "--data", "data", "--limit", "2")
+
+    def says(body: Mapping[str, object]) -> str:
+        said = default_reply(body)
+        return (no_reports if bad else reply)(body) if '"findings"' in said or '"relations"' in said else said
+
+    monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+    with LoopbackServer(says) as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        done = ragways(*command, "--json")
+        assert done.code == 6, done.err
+        (result,) = done.data
+        assert result["undone"] > 0
+        assert any("the index is not whole" in line for line in result["warnings"])
+        made = {record.made.paradigm: record.made.undone for record in Records(home / result["run"])}
+        assert made["naive"] == 0
+        assert made["community-local"] == result["undone"]
+        bad = False
+        (planned,) = ragways(*command, "--plan", "--json").data
+        calls = {part["part"]: part["calls"] for part in planned["parts"]}
+        assert calls["index"] == result["undone"]
+        assert calls["answers"] > 0
+        done = ragways(*command, "--json")
+        assert (done.code, done.data[0]["undone"], done.data[0]["warnings"]) == (0, 0, [])
+        records = list(Records(home / result["run"]))
+        assert {record.made.undone for record in records} == {0}
+        asked = len((home / result["run"] / "records.jsonl").read_text().splitlines())
+        assert asked == len(records) + 4, "those that communities gave"
 
 
 def test_the_table_of_types_and_corpora_as_published():

@@ -138,3 +138,21 @@ def test_a_damaged_row_of_the_work_cache_is_dropped_and_made_again(index: Path, 
         opened.vectors  # noqa: B018
     run(index, docs)
     assert contents(index) == before
+
+
+@pytest.mark.parametrize("damage", [lambda file: flip(file, 5000), lambda file: file.write_bytes(b"")])
+def test_a_damaged_lexicon_is_made_anew_and_one_line_reports_it(
+    tmp_path: Path, docs: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], object]
+):
+    index, layers = tmp_path / "index", frozenset({"words", "graph"})
+    asyncio.run(build(index, [docs], recipe(layers=layers)))
+    lexicon = (index / "lexicon.sqlite").read_bytes()
+    damage(index / "lexicon.sqlite")
+    [finding] = check(index).findings
+    assert (finding.name, finding.severity) == ("damage in lexicon.sqlite", "error")
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(build(index, [docs], recipe(layers=frozenset())))
+    [line] = caplog.messages
+    assert "lexicon.sqlite was damaged, and is made anew" in line
+    assert (index / "lexicon.sqlite").read_bytes() == lexicon
+    assert check(index).fit

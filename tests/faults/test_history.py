@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 
 from ragways.index.build import build, remove
 from ragways.index.run import IndexRun
+from ragways.index.views import published
+from ragways.layers.graph.csr import GraphArrays
 from ragways.layers.table import LAYERS
 from tests.fakes import recipe, write
 from tests.index.builds import answers, contents, unlike
@@ -22,7 +26,8 @@ TEXTS = {
     "skelwick.md": "# Skelwick\n\nSkelwick is a village on the Lanner Sound. A storm took its light in 1883.\n",
     "petrel.md": "# Grey Petrel (ship)\n\nThe Grey Petrel sailed from Skelwick to Port Averne in 1840.\n",
     "who.md": "# Harbour Board\n\nThe Lanner Sound Harbour Board (LSHB) built the light of Port Averne.\n",
-    "rules.md": "# Rules\n\nThe LSHB forbids fishing. Mercury (planet) shines. The ship Grey Petrel was lost.\n",
+    "rules.md": "# Rules\n\nThe LSHB forbids fishing. Mercury (planet) shines. The ship Grey Petrel was lost. "
+    "Old rules and new rules are rules.\n",
 }
 QUESTION = "Where does the wife of the buyer of the Pier Hotel come from, and what is the LSHB?"
 EVERY = frozenset(each.name for each in LAYERS.values())
@@ -40,10 +45,8 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
-@given(steps)
-def test_any_sequence_of_changes_answers_as_a_fresh_index(tmp_path_factory: pytest.TempPathFactory, steps) -> None:
-    home = tmp_path_factory.mktemp("history")
+def changed(home: Path, steps: Sequence[tuple[str, str]]) -> tuple[Path, Path]:
+    """Files and their index after some changes, with the lexicon and the communities made anew at the end."""
     docs, index = write(home / "docs", {name: TEXTS[name] for name in sorted(TEXTS)[:4]}), home / "index"
     run(index, docs)
     for turn, (how, name) in enumerate(steps):
@@ -58,11 +61,39 @@ def test_any_sequence_of_changes_answers_as_a_fresh_index(tmp_path_factory: pyte
                 continue
         run(index, docs)
     run(index, docs, FRESH)
+    return docs, index
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps)
+def test_any_sequence_of_changes_answers_as_a_fresh_index(tmp_path_factory: pytest.TempPathFactory, steps) -> None:
+    home = tmp_path_factory.mktemp("history")
+    docs, index = changed(home, steps)
     run(home / "fresh", docs)
     assert unlike(contents(home / "fresh"), contents(index)) == []
     assert unlike(answers(home / "fresh", QUESTION), answers(index, QUESTION)) == []
     where = 'path~"e" and not path~"otto"'
     assert unlike(answers(home / "fresh", QUESTION, where), answers(index, QUESTION, where)) == []
+
+
+def everyday(index: Path) -> set[int]:
+    """Hashes of the names of the graph that are everyday words."""
+    views = published(index)
+    assert views is not None
+    graph = GraphArrays.load(views.of("graph"))
+    return set(graph.names[graph.everyday].tolist())
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps)
+def test_views_that_are_deleted_come_back_as_they_were(tmp_path_factory: pytest.TempPathFactory, steps) -> None:
+    _, index = changed(tmp_path_factory.mktemp("history"), [("put", "rules.md"), *steps, ("put", "rules.md")])
+    words, graph, answered = everyday(index), contents(index), answers(index, QUESTION)
+    assert words
+    shutil.rmtree(index / "views")
+    assert unlike(answered, answers(index, QUESTION)) == []
+    assert unlike(graph, contents(index)) == []
+    assert everyday(index) == words
 
 
 def test_a_view_that_was_folded_is_the_one_that_is_made_of_the_same_rows(

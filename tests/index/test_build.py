@@ -18,9 +18,11 @@ from ragways.core.trace import Budget, spending
 from ragways.corpus.source import LoadOptions
 from ragways.corpus.structure import PRESETS
 from ragways.index.build import build_own, remove
+from ragways.index.check import check
 from ragways.index.open import Index
 from ragways.index.views import published
 from ragways.index.writer import writing
+from ragways.store.database import log_size
 from ragways.store.store import Change, Store
 from tests.fakes import WordHashes, recipe, write
 from tests.index.builds import TEXTS, Notes, Paying, contents, notes, read_notes, rows, run
@@ -85,6 +87,7 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
     corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(40)})
     seen: list[tuple[int, int]] = []
     generations: list[int] = []
+    logs: list[int] = []
 
     class Looking(WordHashes):
         async def embed(self, texts):
@@ -92,6 +95,7 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
                 with closing(Index.open(index)) as reader:
                     seen.append((reader.counts()["documents"], len(reader.vectors)))
                 generations.append(len(list((index / "views").iterdir())))
+                logs.append(log_size(index / "index.sqlite"))
             return await super().embed(texts)
 
     run(index, [corpus], embedder=Looking())
@@ -99,6 +103,7 @@ def test_batches_are_committed_and_published_while_a_long_run_goes_on(
     assert all(documents >= vectors > 0 for documents, vectors in seen)
     assert seen == sorted(seen)
     assert max(generations) <= 2, "a draft, and what it takes the place of"
+    assert min(logs) == 0, "a publication empties the log of the rows"
 
 
 def test_an_index_inside_the_corpus_is_not_read(corpus: Path):
@@ -202,6 +207,23 @@ def test_lines_that_are_skipped_have_the_names_that_a_fresh_index_gives_them(tmp
         run(index, [file], layers=frozenset({"words"}))
     run(home / "fresh", [file], layers=frozenset({"words"}))
     assert rows(index) == rows(home / "fresh")
+
+
+def test_an_edit_of_the_same_size_and_time_is_found_by_its_contents(index: Path, corpus: Path):
+    run(index, [corpus], layers=frozenset({"words"}))
+    file = corpus / "storm.txt"
+    before = file.stat()
+    file.write_text(file.read_text().replace("1883", "1884"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert run(index, [corpus]).changed == 0
+    [finding] = check(index).findings
+    assert (finding.name, finding.count) == ("files with other contents than when they were indexed", 1)
+    assert (finding.example, finding.severity) == (f"{corpus.name}/storm.txt", "warning")
+    assert "ragways index PATH --compare-contents" in finding.cure
+    done = run(index, [corpus], {"compare_contents": True})
+    assert (done.changed, done.unchanged) == (1, 3)
+    assert check(index).findings == ()
+    assert run(index, [corpus], {"compare_contents": True}).unchanged == 4
 
 
 def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path, index: Path):

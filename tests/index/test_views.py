@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import StoreFailed
-from ragways.index.views import Views, clear_old, draft, published
+from ragways.index.views import ShownView, Views, clear_old, draft, published
 
 
 def make(folder: Path, generation: int, files: dict[str, bytes], before: Views | None = None) -> Views:
@@ -16,7 +16,7 @@ def make(folder: Path, generation: int, files: dict[str, bytes], before: Views |
         for name, data in files.items():
             made.of(name.split("/")[0])
             (made.folder / name).write_bytes(data)
-        return made.publish({name.split("/")[0]: (generation, "so") for name in files}, "rows")
+        return made.publish({name.split("/")[0]: ShownView(generation, "so") for name in files}, "rows")
 
 
 def test_published_views_are_read_with_their_layers(tmp_path: Path):
@@ -42,7 +42,7 @@ def test_the_newest_whole_views_up_to_a_generation_are_used(tmp_path: Path):
 def test_views_of_another_format_are_not_read(tmp_path: Path):
     views = make(tmp_path, 1, {"words/a": b"x"})
     listed = views.folder / "views.json"
-    listed.write_text(listed.read_text().replace('"format": "1"', '"format": "0"'))
+    listed.write_text(listed.read_text().replace('"format": "2"', '"format": "1"'))
     assert published(tmp_path) is None
 
 
@@ -53,7 +53,7 @@ def test_what_is_taken_over_is_linked_and_what_is_replaced_leaves_the_old_genera
         beside = made.of("words") / "new"
         beside.write_bytes(b"after")
         os.replace(beside, made.of("words") / "other")
-        after = made.publish({"words": (2, "so")}, "rows")
+        after = made.publish({"words": ShownView(2, "so")}, "rows")
     assert os.path.samefile(before.of("words") / "same", after.of("words") / "same")
     assert (before.of("words") / "other").read_bytes() == b"before"
     assert (after.of("words") / "other").read_bytes() == b"after"
@@ -67,7 +67,7 @@ def test_a_file_that_was_appended_to_is_whole_in_both_generations(tmp_path: Path
         made.link("vectors")
         with (made.of("vectors") / "rows").open("ab") as file:
             file.write(b"two")
-        after = made.publish({"vectors": (2, "so")}, "rows")
+        after = made.publish({"vectors": ShownView(2, "so")}, "rows")
     fresh = make(tmp_path / "fresh", 1, {"vectors/rows": b"onetwo"})
     assert after.files == fresh.files
     assert not before.damaged("vectors", every=True)

@@ -36,7 +36,7 @@ def test_files_are_looked_up_by_place_and_by_root(store: Store, files: list[tupl
     store.db.execute("DELETE FROM sources")
     known = {key_of(root, rest): root for root, rest in files}
     for key, root in known.items():
-        store.files.put(key, root, 1, 1)
+        store.files.put(key, root, 1, 1, b"")
     for root in ROOTS:
         assert store.files.of_root(root) == {key for key, of in known.items() if of == root}
     assert store.files.pages() == {key for key in known if "://" in key}

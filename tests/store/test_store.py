@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import NoIndex, StoreBusy, StoreFailed, WrongVersion
-from ragways.store.database import store_errors
+from ragways.store.database import log_size, store_errors
 from ragways.store.place import LOCK
 from ragways.store.store import FILE, PARTS, Store
 from tests.store.rows import number, write_texts
@@ -47,6 +47,18 @@ def test_a_batch_is_there_whole_or_not_at_all(store: Store):
     with store.batch():
         pass
     assert store.generation == 1, "what changes nothing makes no generation"
+
+
+def test_pages_are_brought_into_the_file_when_a_run_says_so_and_not_before(store: Store):
+    """A page that many batches change would else be written to the file many times."""
+    store.finish()
+    size = store.path.stat().st_size
+    for n in range(20):
+        write_texts(store, {f"{n}.txt": f"{n} has a harbour. " * 20_000})
+    assert store.path.stat().st_size == size
+    assert log_size(store.path) > 1000 * 4096
+    assert store.finish()
+    assert (log_size(store.path), store.path.stat().st_size > size) == (0, True)
 
 
 def test_a_reader_stays_at_its_snapshot_until_it_resumes(store: Store):

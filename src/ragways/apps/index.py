@@ -60,6 +60,10 @@ def index(
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be done and what it would cost.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
+    compare_contents: Annotated[
+        bool,
+        typer.Option("--compare-contents", help="Compare the bytes of files whose size and time are as before."),
+    ] = False,
     url: Annotated[
         list[str] | None, typer.Option("--url", help="Fetch this page and those below it, or a sitemap (.xml).")
     ] = None,
@@ -95,6 +99,7 @@ def index(
             settings=chosen,
             budget=budget,
             rebuild=rebuild,
+            compare_contents=compare_contents,
             fresh=[name for name, given in fresh.items() if given],
             erase=erase,
             progress=progress,

@@ -43,7 +43,7 @@ def show_summary(summary: Summary, folder: str) -> None:
     _show_passed_over(summary)
     _show_left_out(summary.failed, "could not be read")
     if summary.undone:
-        write_line(f"not done: {summary.undone:,} units of work; they are tried again on the next run", "yellow")
+        write_line(f"not done: {counted(summary.undone, 'unit')} of work, to be tried again on the next run", "yellow")
         if summary.why:
             write_line(f"the first because: {summary.why}", "yellow")
     if summary.unread:
@@ -147,6 +147,11 @@ def show_status(status: IndexStatus) -> None:
     show_table(Table.of(("", ""), rows, title=status.index), header=False)
     if status.unread:
         write_line(status.unread, "yellow")
+    for layer in status.by_layer:
+        if layer.failures:
+            write_line(
+                f"{layer.name} is not whole: {counted(layer.failures, 'unit')} of work not done; {AGAIN}", "yellow"
+            )
     layers = [
         (x.name, f"{x.rows:,}", f"{x.bytes / 1e6:.1f} MB", x.built_at, str(x.failures), _cost(x.spent))
         if x.built

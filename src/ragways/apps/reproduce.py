@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.terminal import JsonOption, console, print_json, progress_bar, show_table, with_settings, write_line
+from ragways.core.errors import PARTLY
 from ragways.core.plain import to_plain
 from ragways.core.table import Column, Table
 from ragways.core.text import counted
@@ -62,13 +63,10 @@ def reproduce(
         results = [asyncio.run(run_again(one, progress)) for one in ready]
     if json:
         print_json([_plain(result) for result in results])
-        return
-    for result in results:
-        _show(result)
-    if wanted.types:
-        _show_stacked(_by_type(wanted, results))
-    if len(results) > 1 and all(result.duels for result in results):
-        _show_stacked(_mean_duels(results))
+    else:
+        _show_all(wanted, results)
+    if any(result.undone for result in results):
+        raise typer.Exit(PARTLY)
 
 
 def _plans(ready: Sequence[Prepared], *, json: bool, only: bool) -> dict[str, Table]:
@@ -97,6 +95,15 @@ def _in_words(plan: Table) -> str:
 def _plain(result: Reproduction) -> dict[str, Any]:
     tables = {table.name: table.to_plain() for table in result.tables}
     return {**to_plain(replace(result, tables=())), "tables": tables}
+
+
+def _show_all(wanted: Experiment, results: list[Reproduction]) -> None:
+    for result in results:
+        _show(result)
+    if wanted.types:
+        _show_stacked(_by_type(wanted, results))
+    if len(results) > 1 and all(result.duels for result in results):
+        _show_stacked(_mean_duels(results))
 
 
 def _show(result: Reproduction) -> None:

@@ -113,7 +113,8 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOrigin:
-    """What made an answer: version, paradigm, index, models and the hashes of the prompts that were used.
+    """What made an answer: version, paradigm, index, models and the hashes of the prompts that were used. `undone` are
+    units of work that the layers it was made of lacked: where they have another number later, it is asked for again.
 
     Of an answer of another system: the name it was `imported` under, and from which `file`.
     """
@@ -121,6 +122,7 @@ class AnswerOrigin:
     version: str = ""
     paradigm: str = ""
     generation: int = 0
+    undone: int = 0
     embedder: str = ""
     model: str = ""
     preset: str = ""

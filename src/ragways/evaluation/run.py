@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from ragways.evaluation.record import (
 )
 from ragways.evaluation.resources.alone import alone
 from ragways.evaluation.resources.sampler import Sampler, samples_of
-from ragways.index.status import layer_status
+from ragways.index.status import LayerStatus, layer_status
 from ragways.models.client import ModelClient, trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask, check_question
 from ragways.retrieval.paradigm import Paradigm, Strategy, parse_variant
@@ -71,8 +71,15 @@ class Variant:
 
     def strategy(self, use: Resources) -> Strategy:
         """Its steps; raises UsageError where a setting is wrong, MissingLayer where the index lacks a layer."""
-        paradigm = PARADIGMS.find(self.paradigm) if isinstance(self.paradigm, str) else self.paradigm
-        return paradigm.strategy(use, self.settings)
+        return self._declared().strategy(use, self.settings)
+
+    def undone(self, layers: Iterable[LayerStatus]) -> int:
+        """Count the units of work that the layers it needs lack; one that names no layer may use any."""
+        needs = self._declared().needs_with(self.settings)
+        return sum(layer.failures for layer in layers if layer.name in needs or not needs)
+
+    def _declared(self) -> Paradigm:
+        return PARADIGMS.find(self.paradigm) if isinstance(self.paradigm, str) else self.paradigm
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,8 @@ async def evaluate(
     for variant in variants:
         variant.strategy(use)
     records, gold = Records(folder), GoldIndex(use.index)
+    layers = layer_status(use.index.folder)
+    undone = {variant.name: variant.undone(layers) for variant in variants}
     total, done, failed = len(questions) * len(variants) * repeats, 0, 0
 
     def report(variant: Variant) -> None:
@@ -152,13 +161,14 @@ async def evaluate(
         own_calls = "" if options.shared else f" {variant.name}"
         with trial(f"{info.id} {repeat}{own_calls}", info.seed + repeat or None):
             record = await _record(own, question, variant, gold, alone=at_once == 1)
+        record = replace(record, made=replace(record.made, undone=undone[variant.name]))
         records.append(replace(record, repeat=repeat, seed=info.seed + repeat))
         failed += bool(record.error)
         done += 1
         report(variant)
 
     with locked(folder):
-        answered = _answered_already(records, questions)
+        answered = _answered_already(records, questions, undone)
         info = begin(
             folder,
             RunInfo(
@@ -170,7 +180,7 @@ async def evaluate(
                 index=use.index.identity,
                 variants={variant.name: dict(variant.settings) for variant in variants},
                 data=data or {},
-                construction={layer.name: layer.spent for layer in layer_status(use.index.folder) if layer.built},
+                construction={layer.name: layer.spent for layer in layers if layer.built},
                 questions=questions_hash([*records.here(), *questions]),
             ),
         )
@@ -219,8 +229,10 @@ async def take_features(
         logging.getLogger("ragways").warning("ragways: features could not be taken: %s", failures[-1])
 
 
-def _answered_already(records: Records, questions: Sequence[Question]) -> set[Key]:
-    """The keys of the answers that are recorded. UsageError where an id is that of another question in the run."""
+def _answered_already(records: Records, questions: Sequence[Question], undone: Mapping[str, int]) -> set[Key]:
+    """The keys of the answers that are recorded, but for those made of layers that were not whole and have had work
+    done since. UsageError where an id is that of another question in the run.
+    """
     by_id = {question.id: question for question in questions}
     answered = set()
     for record in records.here():
@@ -229,7 +241,7 @@ def _answered_already(records: Records, questions: Sequence[Question]) -> set[Ke
             raise UsageError(
                 f"question {record.question[:80]!r} of {records.folder} is another one there", "name another --out"
             )
-        if not record.error:
+        if not record.error and record.made.undone in (0, undone.get(record.paradigm, 0)):
             answered.add(record.key)
     return answered
 

@@ -34,14 +34,16 @@ async def build(
     progress: ProgressCallback = silent,
     root: str = "",
     web: WebSource | None = None,
+    compare_contents: bool = False,
     fresh: frozenset[str] = frozenset(),
     erase: bool = False,
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too.
 
     `root` is a name to remember instead of where the files lie, for a corpus that may lie elsewhere next time. `web`
-    names addresses to fetch pages from, which the index keeps. `fresh` asks for what is otherwise made anew in time
-    only: `lexicon`, `communities`. `erase`: leave no byte of documents that go.
+    names addresses to fetch pages from, which the index keeps. `compare_contents`: also compare files whose size and
+    time are as before. `fresh` asks for what is otherwise made anew in time only: `lexicon`, `communities`. `erase`:
+    leave no byte of documents that go.
     """
     if rebuild and erase:
         raise UsageError(
@@ -56,7 +58,7 @@ async def build(
             await run.prepare(recipe, fresh | ({"lexicon"} if erase else frozenset()))
             run.erasing = Erasing(store) if erase else None
             found = found.with_pages(web, folder / PAGES, progress)
-            await run.read(FileReader(store, recipe, found, summary, progress))
+            await run.read(FileReader(store, recipe, found, summary, progress, compare_contents=compare_contents))
             why = ""
             if run.meta.get("undecided") and recipe.graph_where_it_pays and not summary.stopped:
                 run.decide("graph", recipe.settings, wanted=bool(why := graph_pays(store)))

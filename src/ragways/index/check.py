@@ -12,15 +12,19 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from zlib import crc32
 
 from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.types import content_hash
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.open import views_of
+from ragways.index.run import has_facts
 from ragways.index.views import Views
-from ragways.layers.layer import AGAIN, CheckContext, Finding, Layer, findings
-from ragways.layers.table import in_order
+from ragways.layers.layer import AGAIN, CheckContext, Finding, findings
+from ragways.layers.lexicon import FILE as LEXICON
+from ragways.layers.lexicon import is_damaged
+from ragways.layers.table import LAYERS, in_order
 from ragways.store.cache import CURE as MOVE_AWAY
 from ragways.store.cache import FILE as WORK_CACHE
 from ragways.store.cache import damaged_rows
@@ -32,7 +36,7 @@ from ragways.store.titles import letters
 
 Check = Callable[[CheckContext], Iterator[Finding]]
 FAILED_SHARE = 0.05
-"""The share of a kind of work that may have failed before the index counts as unfit."""
+"""The share of a layer's or a kind of work that may be undone before the index counts as unfit."""
 _UNORDERED = ("links", "infoboxes")
 _APART = ("paragraphs", "sentences")
 """Parts that do not overlap; a section lies in another, and chunks may share text."""
@@ -71,7 +75,7 @@ def check(folder: Path) -> Health:
 
 
 def _checks(context: CheckContext, views: Views | None) -> Iterator[Check]:
-    yield from (check_files, check_cache)
+    yield from (check_files, check_cache, check_contents)
     yield lambda context: check_views(context, views)
     yield from (check_parts, check_titles, check_facts, check_texts, check_languages, check_failures)
     for layer in in_order(context.layers):
@@ -105,6 +109,15 @@ def check_files(context: CheckContext) -> Iterator[Finding]:
             with closing(connect(path, write=False)) as db:
                 problems = [str(row[0]) for row in db.execute("PRAGMA quick_check(20)") if row[0] != "ok"]
             yield from findings(f"damage in {path.name}", "error", problems, cure)
+    lexicon = context.store.folder / LEXICON
+    damaged = ["its bytes are not those that were stored"] if is_damaged(context.store, lexicon) else []
+    yield from findings(f"damage in {LEXICON}", "error", damaged, AGAIN)
+
+
+def check_contents(context: CheckContext) -> Iterator[Finding]:
+    """Files that were indexed."""
+    name = "files with other contents than when they were indexed"
+    yield from findings(name, "warning", context.store.files.changed(), f"{AGAIN} --compare-contents")
 
 
 def check_cache(context: CheckContext) -> Iterator[Finding]:
@@ -125,6 +138,15 @@ def check_views(context: CheckContext, views: Views | None) -> Iterator[Finding]
         if behind and (waiting := max(behind.values())):
             name = "documents that wait until views are brought up to date"
             yield Finding(name, "warning", waiting, max(behind, key=lambda layer: behind[layer]), AGAIN)
+        for layer in known:
+            if undone := views.undone(layer):
+                severity = _severity(undone, LAYERS.find(layer).count(views.of(layer), context.store))
+                yield Finding(f"work of {layer} that is not done", severity, undone, "", AGAIN)
+
+
+def _severity(undone: int, total: int) -> Literal["error", "warning"]:
+    """Return how much it matters that so much of the work of a layer is not done."""
+    return "error" if undone > FAILED_SHARE * total else "warning"
 
 
 # Documents, their parts and facts
@@ -207,11 +229,9 @@ def check_facts(context: CheckContext) -> Iterator[Finding]:
         )
         yield from findings(f"{table} without their chunk", "error", lost, REBUILD)
     for layer in in_order(context.layers):
-        if type(layer).extract is Layer.extract:
-            continue  # one that reads rows alone
-        query = "SELECT key FROM documents WHERE number NOT IN (SELECT document FROM extracted WHERE layer = ?)"
-        rows = (row[0] for row in db.execute(query, (layer.name,)))
-        yield from findings(f"documents that wait to be read for {layer.name}", "warning", rows, AGAIN)
+        if has_facts(layer) and (waiting := context.store.waiting_for(layer.name)):
+            severity = _severity(len(waiting), len(context.documents))
+            yield from findings(f"documents that wait to be read for {layer.name}", severity, waiting, AGAIN)
 
 
 def check_texts(context: CheckContext) -> Iterator[Finding]:
@@ -250,6 +270,6 @@ def check_failures(context: CheckContext) -> Iterator[Finding]:
         context.figures[f"failed: {kind}"] = count
         # A kind with a colon names the prompt and the model: that of another build harms nobody.
         current = ":" not in kind or kind in context.meta.values()
-        many = current and count > FAILED_SHARE * (count + done.get(kind, 0))
+        severity = _severity(count, count + done.get(kind, 0)) if current else "warning"
         example = " ".join(f"{hash} (tried {tries} times): {error}".split())[:200]
-        yield Finding(f"failed work: {kind}", "error" if many else "warning", count, example, AGAIN)
+        yield Finding(f"failed work: {kind}", severity, count, example, AGAIN)

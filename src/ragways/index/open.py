@@ -321,7 +321,7 @@ def locked_views(store: Store) -> tuple[Views | None, int | None]:
 
 def stale_documents(store: Store, views: Views | None) -> frozenset[int]:
     """Documents that changed since one of the views was made."""
-    shown = [generation for generation, _ in views.layers.values()] if views is not None else []
+    shown = [view.generation for view in views.layers.values()] if views is not None else []
     return store.changed_since(min(shown)) if shown else frozenset()
 
 

@@ -20,6 +20,7 @@ from ragways.index.diagnosis import graph_pays
 from ragways.index.reading import FileReader, ReadDocument, ReadFile
 from ragways.index.recipe import Recipe, Summary, find_files
 from ragways.index.run import IndexRun, has_facts
+from ragways.index.views import published
 from ragways.layers.layer import Estimate, Layer, Sample
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -106,6 +107,7 @@ async def plan(
     root: str = "",
     web: WebSource | None = None,
     rebuild: bool = False,
+    compare_contents: bool = False,
     fresh: frozenset[str] = frozenset(),
 ) -> IndexPlan:
     """Read what differs into rows that are thrown away, try the layers on a sample of it, and say what a run would
@@ -121,7 +123,8 @@ async def plan(
         new.set_meta({"chunk_titles": str(recipe.chunking.title)})
         with TemporaryDirectory() as pages:  # a plan leaves nothing behind
             found = find_files(paths, recipe, root).with_pages(web, Path(pages), progress)
-            gone = _read(FileReader(store, recipe, found, read, progress), store, new, planned)
+            reader = FileReader(store, recipe, found, read, progress, compare_contents=compare_contents)
+            gone = _read(reader, store, new, planned)
         planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
         planned.hidden, planned.left_out, planned.withdrawn = read.hidden, read.left_out, read.withdrawn
         planned.seconds = time.perf_counter() - started
@@ -132,10 +135,13 @@ async def plan(
             await run.take_up(recipe)
             documents = _Documents(store, new, gone, run)
             planned.new_lexicon = documents.lexicon_is_due("lexicon" in fresh)
+            views = None if rebuild else published(folder)
             pricing = _Pricing(cache, run.use.model, run.use.embedder)
             for layer in run.layers:
                 progress(Progress("planning", 0, note=layer.name))
                 sample = documents.sample(layer, anew=planned.new_lexicon and layer.reads_lexicon)
+                if views is not None:
+                    sample = replace(sample, undone=views.undone(layer.name))
                 planned.add(await pricing.layer(layer.name, layer.estimate(sample, run.use)))
         finally:
             await run.aclose()

@@ -20,7 +20,7 @@ from ragways.corpus.source import NO_TEXT, KnownRecords, LoadOptions, Skipped, S
 from ragways.corpus.structure import structure
 from ragways.index.recipe import FoundFiles, Recipe, Summary
 from ragways.models.tokens import count_each
-from ragways.store.files import UNREAD
+from ragways.store.files import UNREAD, file_hash
 from ragways.store.source import Source
 from ragways.store.store import Batch, Store, document_hash, number_of
 
@@ -68,6 +68,7 @@ class ReadFile:
     size: int
     modified: int
     gone: frozenset[int]
+    hash: bytes
     records: Mapping[bytes, int]
 
 
@@ -82,16 +83,26 @@ FileChange = ReadDocument | BegunFile | ReadFile | EmptyFile
 
 
 class FileReader:
-    """Compares the files of a run with the rows of a store, and changes neither."""
+    """Compares the files of a run with the rows of a store, and changes neither. `compare_contents`: their bytes, where
+    size and time are equal.
+    """
 
     def __init__(
-        self, store: Store, recipe: Recipe, found: FoundFiles, summary: Summary, progress: ProgressCallback
+        self,
+        store: Store,
+        recipe: Recipe,
+        found: FoundFiles,
+        summary: Summary,
+        progress: ProgressCallback,
+        *,
+        compare_contents: bool = False,
     ) -> None:
         self._store = store
         self._chunking = recipe.chunking
         self._options = replace(recipe.options, notice=summary.leave_out)
         self._roots = found.roots
         self._summary = summary
+        self._compare = compare_contents
         self._progress = progress
         self._reader = IsolatedReader()
         self._files = list(self._under_known_names(found))
@@ -147,9 +158,11 @@ class FileReader:
                 f"{file.key} is in the index already, from {known[0]}",
                 "index the folder that holds both, or rename one",
             )
-        if known == (root, stat.st_size, stat.st_mtime_ns):
+        state = root, stat.st_size, stat.st_mtime_ns
+        if known is not None and known[:3] == state and not (self._compare and known[3] != _hash(file.path)):
             self._summary.unchanged += self._store.files.documents(file.key)
             return
+        hash = _hash(file.path)
         before = {} if known is None else self._store.hashes_of_source(file.key)
         records = KnownRecords(self._store.files.records(file.key, before.keys()) if before else {})
         numbers, failed = set[int](), len(self._summary.failed)
@@ -168,7 +181,7 @@ class FileReader:
         # One with records that cannot be read is read again, and named, in every run, as one that cannot be read is.
         size = stat.st_size if len(self._summary.failed) == failed else UNREAD
         gone = before.keys() - numbers - set(records.unchanged.values())
-        yield ReadFile(file.key, root, size, stat.st_mtime_ns, frozenset(gone), records.unchanged | records.new)
+        yield ReadFile(file.key, root, size, stat.st_mtime_ns, frozenset(gone), hash, records.unchanged | records.new)
 
     def _report(self, done: int, note: str) -> None:
         self._progress(Progress("reading", done, len(self._files), note))
@@ -186,3 +199,10 @@ class FileReader:
         with self._summary.timed("structure"):
             parts = structure(document, self._chunking)
             return ReadDocument(parts, file.key, Source.of(parts, with_title=self._chunking.title))
+
+
+def _hash(path: Path) -> bytes:
+    try:
+        return file_hash(path)
+    except OSError as error:
+        raise LoadError(f"cannot be read: {error.strerror}") from error

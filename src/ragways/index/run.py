@@ -24,7 +24,7 @@ from ragways.core.types import content_hash
 from ragways.index.erase import Erasing
 from ragways.index.reading import BegunFile, EmptyFile, FileChange, FileReader, ReadDocument, ReadFile
 from ragways.index.recipe import Recipe, Summary
-from ragways.index.views import Draft, Views, clear_old, draft, published
+from ragways.index.views import Draft, ShownView, Views, clear_old, draft, published
 from ragways.layers.layer import Layer, Texts, Use
 from ragways.layers.settings import LayerSettings
 from ragways.layers.table import in_order
@@ -70,10 +70,10 @@ class IndexRun:
         self._count = self._size = 0
         """Documents among them, and their characters."""
         self._views: Views | None = None
-        self._unfinished = bool(self.meta.get("unfinished"))
         self._published = time.monotonic()
         self._pause = PUBLISH_SECONDS
         self._readers: dict[str, Any] = {}
+        self._lexicon_opened = False
         self._draft: Draft | None = None
         self.use = Use(cache, ModelClient(None), None, self._embed, self._reader, progress=progress, pays=False)
         self._take_settings({})
@@ -186,7 +186,7 @@ class IndexRun:
         if stop is not None:
             unread = {each.file for each in waiting if isinstance(each, ReadDocument) and each.number not in facts}
             waiting = [each for each in waiting if not _waits(each, facts, unread)]
-        with self.summary.timed("storing"), self._batch() as batch:
+        with self.summary.timed("storing"), self.store.batch() as batch:
             for change in waiting:
                 self._apply(batch, change, facts)
             self._note_missing(facts.values())
@@ -244,7 +244,7 @@ class IndexRun:
             files.begin(change.key, change.root)
         elif isinstance(change, ReadFile):
             self.remove(batch, change.gone)
-            files.put(change.key, change.root, change.size, change.modified)
+            files.put(change.key, change.root, change.size, change.modified, change.hash)
             files.put_records(change.key, change.records)
         else:
             self.remove(batch, self.store.hashes_of_source(change.key))
@@ -260,21 +260,13 @@ class IndexRun:
 
     def remove_all(self, numbers: Collection[int]) -> None:
         """Remove documents from the rows. Their files count as unread: one that is still there comes back."""
-        with self._batch() as batch:
+        with self.store.batch() as batch:
             self.store.files.forget(numbers)
             self.remove(batch, numbers)
 
     def _note_removal(self) -> None:
         """Replies of the model may rest on a document that changes or goes: they go too, when the run ends."""
         self._note({"forget": "yes"})
-
-    @contextmanager
-    def _batch(self) -> Iterator[Batch]:
-        """A transaction; until the run has ended well, the next one has views folded again."""
-        with self.store.batch() as batch:
-            yield batch
-            if batch.changed:
-                self._note({"unfinished": "yes"})
 
     # Facts of documents that were read before
 
@@ -302,7 +294,7 @@ class IndexRun:
 
     async def extract_missing(self) -> None:
         """Have every layer extract the documents that it has no facts of, or others than it would make now."""
-        self._renew_lexicon()
+        self.renew_lexicon()
         for layer in self.layers:
             if not (has_facts(layer) and self._is_ready(layer)) or not (self.use.pays or layer.reads_lexicon):
                 continue
@@ -320,7 +312,7 @@ class IndexRun:
         done, all_done = 0, True
         for documents in self._batches(self.store.sources(numbers)):
             facts, stop = await self._extract(layer, documents)
-            with self.summary.timed("storing"), self._batch() as batch:
+            with self.summary.timed("storing"), self.store.batch() as batch:
                 for number, found in facts.items():
                     if found is not None:
                         batch.put_facts(layer.name, number, found, layer.tables, made)
@@ -349,16 +341,17 @@ class IndexRun:
 
     def open_lexicon(self) -> Lexicon | None:
         """That of the last epoch, where a layer reads it and there is one."""
-        if self.use.lexicon is None and any(layer.reads_lexicon for layer in self.layers):
+        if not self._lexicon_opened and any(layer.reads_lexicon for layer in self.layers):
             from ragways.layers.lexicon import Lexicon
 
+            self._lexicon_opened = True
             self.use.lexicon = Lexicon.open(self.store, self.store.folder)
         return self.use.lexicon
 
-    def _renew_lexicon(self) -> None:
-        """Make the lexicon anew where the corpus has doubled or halved since, or it is asked for."""
+    def renew_lexicon(self) -> None:
+        """Make the lexicon anew where there is none, the corpus has doubled or halved since, or it is asked for."""
         lexicon = self.open_lexicon()
-        due = self.use.pays and (lexicon is None or lexicon.is_due(self.store))
+        due = lexicon is None or (self.use.pays and lexicon.is_due(self.store))
         if not (due or "lexicon" in self.fresh) or not any(layer.reads_lexicon for layer in self.layers):
             return
         from ragways.layers.lexicon import Lexicon
@@ -375,21 +368,21 @@ class IndexRun:
             await self.publish()
 
     async def publish(self, *, last: bool = False, anew: bool = False) -> None:
-        """Bring every view up to date with the rows, and have readers find them. The `last` time in a run, what failed
-        before is tried again, and what is to be `fresh` is. `anew`: make all views of nothing but the rows.
+        """Bring every view up to date with the rows, and have readers find them. The `last` time in a run, work that
+        views lack is done, and what is to be `fresh` is. `anew`: make all views of nothing but the rows.
         """
         began = time.monotonic()
         before = None if anew else self._newest_views()
         plan = {layer: self._change(layer, before) for layer in self.layers}
         self.use.last, self.use.fresh = last, self.fresh if last else frozenset()
-        again = bool(last and (self.fresh or (self.use.pays and self._unfinished)))
-        stale = [layer for layer, change in plan.items() if change is None or change or again]
+        again = {layer for layer in self.layers if last and (self.fresh or self._lacks_work(layer, before))}
+        stale = [layer for layer, change in plan.items() if change is None or change or layer in again]
         if not stale and before is not None and set(before.layers) == self.names:
             return
         if (views := before or published(self.store.folder)) is not None and views.generation >= self.store.generation:
             with self.store.batch() as batch:
                 batch.changed = True
-        shown: dict[str, tuple[int, str]] = {}
+        shown: dict[str, ShownView] = {}
         with draft(self.store.folder, self.store.generation, before) as self._draft:
             try:
                 for layer in self.layers:
@@ -400,6 +393,7 @@ class IndexRun:
                 self._close_readers()
             self._views = self._draft.publish(shown, self.meta["rows"])
         clear_old(self.store.folder, self._views.generation)
+        self.store.finish()
         self._published = time.monotonic()
         self._pause = max(PUBLISH_SECONDS, 4 * (self._published - began))
 
@@ -417,6 +411,10 @@ class IndexRun:
                 layers = {name: each for name, each in views.layers.items() if not views.damaged(name)}
                 self._views = replace(views, layers=layers)
         return self._views
+
+    def _lacks_work(self, layer: Layer, before: Views | None) -> bool:
+        """Whether a view, or one that it is made of, lacks work that this run may pay for."""
+        return self.use.pays and before is not None and any(map(before.undone, self._with_needs(layer)))
 
     def _change(self, layer: Layer, before: Views | None) -> Change | None:
         """What a view lacks; None where it is to be made anew."""
@@ -443,19 +441,16 @@ class IndexRun:
                 parts += [each.name, each.version, each.view_made_with(self.use.settings[each.name])]
         return content_hash(*parts)
 
-    async def _fold(
-        self, layer: Layer, change: Change | None, stale: bool, before: Views | None
-    ) -> tuple[int, str] | None:
-        """Make or fold one view in the draft; the generation that it shows and what it was made with, None where there
-        is no view.
-        """
+    async def _fold(self, layer: Layer, change: Change | None, stale: bool, before: Views | None) -> ShownView | None:
+        """Make or fold one view in the draft; None where there is no view."""
         assert self._draft is not None  # noqa: S101 - `publish` has made it
         self._working = layer.name
         known = before.layers.get(layer.name) if before is not None else None
         if change is not None:
             self._draft.link(layer.name)
         if not stale and known is not None:
-            return self._draft.generation, known[1]
+            return known._replace(generation=self._draft.generation)
+        failed, why = self.use.failed, self.use.why
         self.progress(Progress(f"{layer.name} view", 0))
         try:
             with self._budget():
@@ -466,7 +461,10 @@ class IndexRun:
             if known is not None:  # as it was
                 self._draft.link(layer.name)
             return known
-        return self._draft.generation, self.view_made(layer)
+        undone = self.use.failed - failed
+        if not self.use.last:  # the last fold does this work, and counts what then fails
+            self.use.failed, self.use.why = failed, why
+        return ShownView(self._draft.generation, self.view_made(layer), undone)
 
     def _reader(self, name: str) -> Any:  # noqa: ANN401 - each layer has its own
         """For `use.layer`."""
@@ -510,13 +508,12 @@ class IndexRun:
         self.summary.undone, self.summary.why = self.use.failed, self.use.why
         if self.meta.get("forget"):
             self.cache.forget_replies()
-        unfinished = self.use.failed or self.summary.stopped or (not self.use.pays and self.meta.get("unfinished"))
         newest = self._views.generation if self._views is not None else self.store.generation
         shown = clear_old(self.store.folder, newest)
         with self.store.batch() as batch:
-            self._note({"forget": "", "unfinished": "yes" if unfinished else ""})
+            self._note({"forget": ""})
             batch.forget_changes(shown)
-        if self.use.pays and not unfinished:
+        if self.use.pays and not (self.use.failed or self.summary.stopped):
             self.cache.forget_failures()
         self.store.finish()
 

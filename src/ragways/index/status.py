@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ragways.index.languages import CURE, document_languages, unread_documents
 from ragways.index.open import Index
+from ragways.index.run import has_facts
 from ragways.index.views import LIST, Views
 from ragways.layers.layer import Layer
 from ragways.layers.table import LAYERS
@@ -23,9 +24,9 @@ from ragways.store.store import Store
 class LayerStatus:
     """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC.
 
-    `failures` are units of work that wait to be tried again; `spent` is what all its work has cost so far. `waiting`
-    are documents that came, went or changed since its view was made; `age` is, of communities, the share of entities
-    that are new or gone since they were found anew.
+    `failures` are units of work that are not done, and wait for the next run; `spent` is what all its work has cost so
+    far. `waiting` are documents that came, went or changed since its view was made; `age` is, of communities, the share
+    of entities that are new or gone since they were found anew.
     """
 
     name: str
@@ -128,7 +129,7 @@ def _built(layer: Layer, store: Store, views: Views, failures: int, spent: Spent
         layer.count(views.of(name), store),
         views.size_of(name),
         _time(views.folder / LIST),
-        failures,
+        max(failures, views.undone(name) + (len(store.waiting_for(name)) if has_facts(layer) else 0)),
         spent,
         len(store.changed_since(views.generation_of(name))),
         age,

@@ -16,13 +16,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragways.core.errors import StoreFailed
 from ragways.store.database import raise_exhausted, store_errors
 from ragways.store.place import VIEWS
 
-FORMAT = "1"
+FORMAT = "2"
 """Of the list, and of whatever no layer's own version tells. Views of another format are made anew."""
 LIST = "views.json"
 _SMALL = 8 << 20
@@ -49,6 +49,14 @@ class FileSeal:
             return False
 
 
+class ShownView(NamedTuple):
+    """The generation that a view shows, what it was made with, and how many units of its work are not done yet."""
+
+    generation: int
+    made: str
+    undone: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Views:
     """The published views of one generation. `rows` names the rows they were made of."""
@@ -56,8 +64,7 @@ class Views:
     folder: Path
     generation: int
     rows: str
-    layers: Mapping[str, tuple[int, str]]
-    """Of each layer the generation its view shows, and what it was made with."""
+    layers: Mapping[str, ShownView]
     files: Mapping[str, FileSeal]
     """By their path below the folder."""
 
@@ -67,10 +74,14 @@ class Views:
 
     def made(self, layer: str) -> str:
         """What the view was made with; nothing where there is none."""
-        return self.layers[layer][1] if layer in self.layers else ""
+        return self.layers[layer].made if layer in self.layers else ""
 
     def generation_of(self, layer: str) -> int:
-        return self.layers[layer][0]
+        return self.layers[layer].generation
+
+    def undone(self, layer: str) -> int:
+        """How many units of work the view lacks; 0 where there is no view."""
+        return self.layers[layer].undone if layer in self.layers else 0
 
     def lock(self) -> int | None:
         """Have no writer remove the files until this descriptor is closed. None where they are removed already."""
@@ -125,7 +136,10 @@ def _listed(folder: Path) -> Views | None:
         listed: dict[str, Any] = json.loads((folder / LIST).read_text(encoding="utf-8"))
         if listed["format"] != FORMAT:
             return None
-        layers = {name: (int(each["generation"]), str(each["made"])) for name, each in listed["layers"].items()}
+        layers = {
+            name: ShownView(int(each["generation"]), str(each["made"]), int(each["undone"]))
+            for name, each in listed["layers"].items()
+        }
         files = {name: FileSeal(int(size), int(crc)) for name, (size, crc) in listed["files"].items()}
         return Views(folder, int(listed["generation"]), str(listed["rows"]), layers, files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -166,10 +180,8 @@ class Draft:
         shutil.rmtree(self.folder / layer, ignore_errors=True)
         return self.of(layer)
 
-    def publish(self, layers: Mapping[str, tuple[int, str]], rows: str) -> Views:
-        """List the files, bring them to the disk and have readers find them. `layers` are those that have a view, with
-        the generation that it shows and what it was made with.
-        """
+    def publish(self, layers: Mapping[str, ShownView], rows: str) -> Views:
+        """List the files, bring them to the disk and have readers find them. `layers` are those that have a view."""
         for layer in layers:
             self.of(layer)
         files = {path.relative_to(self.folder).as_posix(): path for path in _files(self.folder)}
@@ -178,7 +190,7 @@ class Draft:
             "format": FORMAT,
             "generation": self.generation,
             "rows": rows,
-            "layers": {name: {"generation": shown, "made": made} for name, (shown, made) in layers.items()},
+            "layers": {name: view._asdict() for name, view in layers.items()},
             "files": {name: (seal.size, seal.crc) for name, seal in seals.items()},
         }
         (self.folder / LIST).write_text(json.dumps(listed, sort_keys=True), encoding="utf-8")
@@ -224,7 +236,7 @@ def clear_old(folder: Path, newest: int) -> int:
         if path.name != str(newest) and _is_own(path):
             _remove_unless_open(path)
     views = _listed(folder / VIEWS / str(newest))
-    return min((shown for shown, _ in views.layers.values()), default=0) if views is not None else 0
+    return min((view.generation for view in views.layers.values()), default=0) if views is not None else 0
 
 
 def clear_others(views: Views) -> bool:

@@ -121,6 +121,7 @@ async def _make_views(folder: Path) -> None:
     with writing(folder) as (store, cache):
         run = IndexRun(store, cache, silent, Summary())
         try:
+            run.renew_lexicon()
             await run.publish(last=True)
             run.end()
         finally:

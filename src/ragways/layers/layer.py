@@ -81,7 +81,7 @@ class Use:
     fresh: frozenset[str] = frozenset()
     """Layers whose slow parts are found anew on request (`--fresh-communities`)."""
     failed: int = 0
-    """Units of work that could not be done; they are tried again on the next run."""
+    """Units of work that could not be done, or not yet; they are tried again on the next run."""
     why: str = ""
     """What the first of them failed of."""
 
@@ -125,6 +125,8 @@ class Sample:
     chunks: int
     share: float
     every: Callable[[], Iterator[Source]]
+    undone: int = 0
+    """Units of work that the view lacks, besides what these documents take."""
 
 
 AGAIN = "run again: ragways index PATH"

@@ -6,6 +6,7 @@ on the documents alone and not on their order, so the same documents give the sa
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections import Counter
@@ -15,7 +16,6 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from ragways.core.errors import StoreDamaged
 from ragways.core.runtime import ProgressCallback, reported, silent
 from ragways.core.types import title_name
 from ragways.layers.graph.extract import DocumentNames, rule_facts
@@ -23,11 +23,14 @@ from ragways.layers.graph.names import WordUse, fold
 from ragways.layers.graph.rules import document_type, small_title
 from ragways.layers.graph.sentences import uncased
 from ragways.layers.known_names import TABLES, KnownNames, Phrases, first_words
-from ragways.store.database import connect, has_table, store_errors
+from ragways.store.database import connect, store_errors
+from ragways.store.files import file_hash
 from ragways.store.source import Source
 from ragways.store.store import Store
 
 FILE = "lexicon.sqlite"
+META = "lexicon"
+"""The setting of the store that has the hash of the file."""
 _FORMAT = "1"
 """Changes when the tables do, or what is learnt."""
 _ABOUT = "CREATE TABLE about (format TEXT NOT NULL, epoch TEXT NOT NULL, documents INTEGER NOT NULL);\n"
@@ -66,7 +69,9 @@ class Lexicon(KnownNames):
                 _fill(db, lambda stage: reported(progress, stage, store.sources(), total), total, _epoch(store))
             with store_errors(draft):
                 _sync(draft)
+                digest = file_hash(draft)
                 os.replace(draft, folder / FILE)
+                store.set_meta({META: digest.hex()})
         finally:
             draft.unlink(missing_ok=True)
         return cls(connect(folder / FILE, write=False), folder / FILE)
@@ -80,17 +85,16 @@ class Lexicon(KnownNames):
 
     @classmethod
     def open(cls, store: Store, folder: Path | None = None) -> Lexicon | None:
-        """That of an index, by default in the store's folder; None where there is none, or one of another format."""
+        """That of an index, by default in the store's folder; None where there is none, or one that is damaged or of
+        another format.
+        """
         path = (store.folder if folder is None else folder) / FILE
-        if not path.is_file():
-            return None
-        db = connect(path, write=False)
-        try:
-            if has_table(db, "about") and (made := cls(db, path)).format == _FORMAT:
+        if is_damaged(store, path):
+            logging.getLogger("ragways").warning("ragways: %s was damaged, and is made anew", path)
+        elif path.is_file():
+            if (made := cls(connect(path, write=False), path)).format == _FORMAT:
                 return made
-        except (StoreDamaged, TypeError):
-            pass  # one that is damaged, or not whole, is made anew
-        db.close()
+            made.close()
         return None
 
     def close(self) -> None:
@@ -100,6 +104,11 @@ class Lexicon(KnownNames):
         """Whether it is to be made anew: the corpus has doubled or halved."""
         now = store.count("documents")
         return now != self.documents and (now >= 2 * self.documents or 2 * now <= self.documents)
+
+
+def is_damaged(store: Store, path: Path) -> bool:
+    """Whether the lexicon in this file is not the one that was made of this store."""
+    return path.is_file() and file_hash(path).hex() != store.meta().get(META)
 
 
 def _epoch(store: Store) -> str:

@@ -58,7 +58,8 @@ async def plan(ready: Prepared, progress: ProgressCallback = silent) -> Table:
     sums = Usage(*(sum(getattr(layer, name) for layer in index.layers) for name in ("calls", "input", "output")))
     rows = [("index", sums, index.usd)]
     if settings.model.name:
-        done = Counter(record.paradigm for record in Records(ready.folder).here() if not record.error)
+        kept = (one for one in Records(ready.folder).here() if not (one.error or one.made.undone))
+        done = Counter(record.paradigm for record in kept)
         rows.append(_priced("questions", _generated(ready, size), settings, settings.model))
         each = [_answers(one, ready, size, done[one.label]) for one in ready.variants]
         rows.append(_priced("answers", sum(each, Usage()), settings, settings.model))

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ragways.assemble import client_of, judge_client_of, judge_resources_of, opened
-from ragways.core.errors import UsageError
+from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.table import Table
+from ragways.core.text import counted
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.duel.entries import duel_entries
 from ragways.evaluation.duel.replies import duel_judge
@@ -25,6 +26,7 @@ from ragways.evaluation.resources.sampler import samples_of
 from ragways.evaluation.run import RunOptions, Variant, evaluate
 from ragways.evaluation.score import score_records, scored
 from ragways.index.build import build_own
+from ragways.index.recipe import Summary
 from ragways.reproduce.by_type import TypeRow, type_rows
 from ragways.reproduce.differences import differences
 from ragways.reproduce.duels import ForcedDuel, LevelDuel, ask_forced, duels_by_level, only, published_rate
@@ -98,6 +100,8 @@ class Reproduction:
     duels: tuple[ReproducedDuel, ...]
     duel_result: DuelResult | None
     warnings: tuple[str, ...]
+    undone: int
+    """Files that could not be read for the index, and units of work that it lacks."""
 
 
 async def reproduce(ready: Prepared, progress: ProgressCallback = silent) -> Reproduction:
@@ -106,7 +110,9 @@ async def reproduce(ready: Prepared, progress: ProgressCallback = silent) -> Rep
     The run, its index and its questions are stored in its folder; run again, nothing is answered twice.
     """
     experiment, chosen, folder = ready.experiment, ready.settings, ready.folder
-    await build_own(chosen.index, [ready.corpus], ready.recipe, progress=progress)
+    built = await build_own(chosen.index, [ready.corpus], ready.recipe, progress=progress)
+    if built.stopped:
+        raise BudgetExceeded(built.stopped, "run again with a larger budget: what was done is stored")
     if experiment.generated:
         ready = replace(ready, questions=tuple(await _generated(ready, progress)))
     async with opened(chosen) as use:
@@ -148,7 +154,8 @@ async def reproduce(ready: Prepared, progress: ProgressCallback = silent) -> Rep
         names=ready.names,
         duels=duels,
         duel_result=result,
-        warnings=tuple(_warnings(ready)),
+        warnings=(*_unbuilt(built), *_warnings(ready)),
+        undone=built.undone + len(built.failed),
     )
 
 
@@ -274,6 +281,18 @@ def _rows(ready: Prepared, runs: Mapping[str, VariantRun]) -> tuple[ReproducedRo
             )
         )
     return tuple(rows)
+
+
+def _unbuilt(built: Summary) -> Iterator[str]:
+    """Say what the index lacks that the answers are made of."""
+    if built.failed:
+        first = built.failed[0]
+        yield f"{counted(len(built.failed), 'file')} could not be read, the first: {first.key}: {first.reason}"
+    if built.undone:
+        yield (
+            f"the index is not whole: {counted(built.undone, 'unit')} of work not done, the first because {built.why}; "
+            "run again: they are tried again, and what was answered without them is asked for again"
+        )
 
 
 def _warnings(ready: Prepared) -> Iterator[str]:

@@ -30,6 +30,7 @@ WAIT_SECONDS = 5.0
 SYNCHRONOUS = "FULL"
 """What was paid for must survive a power cut; commits are few, so syncing each costs little."""
 _SHARED = 1 << 16
+_PAGE_CACHE = 256 << 20
 REBUILD = "build it again with: ragways index --rebuild PATH"
 
 
@@ -151,6 +152,11 @@ def log_size(path: Path) -> int:
 def empty_log(db: sqlite3.Connection) -> bool:
     """Bring what was committed into the file; False where a reader still needs the file as it was."""
     return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+
+def page_cache() -> int:
+    """Return how many bytes of pages a writer may hold: a sixteenth of the memory, within bounds."""
+    return min(_PAGE_CACHE, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16)
 
 
 def _can_write(folder: Path) -> bool:

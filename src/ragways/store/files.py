@@ -6,9 +6,10 @@ to its end.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ragways.core.text import is_utf8, printable_name
@@ -17,6 +18,12 @@ UNREAD = -1
 """In place of the size of a file: it was not read, or not all of it."""
 _WEB = ("http", "httq")
 """Where addresses begin and end among the keys of files."""
+
+
+def file_hash(path: Path) -> bytes:
+    """Return the SHA-256 of the bytes of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 class IndexedFiles:
@@ -31,10 +38,18 @@ class IndexedFiles:
         """Whether any file was read."""
         return self._db.execute("SELECT 1 FROM sources LIMIT 1").fetchone() is not None
 
-    def known(self, key: str) -> tuple[str, int, int] | None:
-        """Root, size and time of a file as it was last read."""
-        row = self._db.execute("SELECT root, size, modified FROM sources WHERE key = ?", (key,)).fetchone()
-        return None if row is None else (row[0], row[1], row[2])
+    def known(self, key: str) -> tuple[str, int, int, bytes] | None:
+        """Root, size, time and hash of a file as it was last read."""
+        row = self._db.execute("SELECT root, size, modified, hash FROM sources WHERE key = ?", (key,)).fetchone()
+        return None if row is None else (row[0], row[1], row[2], row[3])
+
+    def changed(self) -> Iterator[str]:
+        """Yield the keys of files that are there with other bytes than when they were last read."""
+        rows = self._db.execute("SELECT key, root, hash FROM sources WHERE size != ? ORDER BY key", (UNREAD,))
+        for key, root, hash in rows:
+            path = Path(root).parent / key
+            if path.is_absolute() and path.is_file() and file_hash(path) != hash:
+                yield key
 
     def place(self, path: Path) -> tuple[str, str] | None:
         """Root and key of the file that lies here, if it was read: by its own name, or below one of its folders."""
@@ -75,9 +90,9 @@ class IndexedFiles:
 
     # Changes
 
-    def put(self, key: str, root: str, size: int, modified: int) -> None:
-        """Note a file that was read."""
-        self._db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", (key, root, size, modified))
+    def put(self, key: str, root: str, size: int, modified: int, hash: bytes) -> None:
+        """Note a file that was read, with the hash of its bytes."""
+        self._db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)", (key, root, size, modified, hash))
 
     def put_records(self, key: str, records: Mapping[bytes, int]) -> None:
         """Note the records of a file, in place of those that it had."""
@@ -89,7 +104,7 @@ class IndexedFiles:
 
     def begin(self, key: str, root: str) -> None:
         """Note a file of which not all is read yet: the next run reads it, or finds that it is gone."""
-        self.put(key, root, UNREAD, 0)
+        self.put(key, root, UNREAD, 0, b"")
 
     def remove(self, key: str) -> None:
         self._db.execute("DELETE FROM sources WHERE key = ?", (key,))

@@ -1,9 +1,10 @@
 -- The rows of an index. A row belongs to one document and is deleted with it; the few tables that do not are at the end.
 -- Everything that joins documents (entities, edges, communities) is a view made of these rows, and is not stored here.
 
--- A file as it was read: equal size and time mean that it need not be read again.
+-- A file as it was read: equal size and time mean that it need not be read again. `hash` is the SHA-256 of its bytes.
 CREATE TABLE IF NOT EXISTS sources (
-    key TEXT PRIMARY KEY, root TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL
+    key TEXT PRIMARY KEY, root TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+    hash BLOB NOT NULL
 ) WITHOUT ROWID;
 -- A record of a file of many (a line of JSONL): one with an equal hash need not be parsed again.
 CREATE TABLE IF NOT EXISTS records (

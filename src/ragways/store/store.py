@@ -22,7 +22,7 @@ from typing import Any
 from ragways.core.errors import NoIndex, StoreBusy, StoreDamaged, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
 from ragways.corpus.markup import packed_markup
-from ragways.store.database import REBUILD, connect, delete_database, empty_log, store_errors
+from ragways.store.database import REBUILD, connect, delete_database, empty_log, page_cache, store_errors
 from ragways.store.files import IndexedFiles
 from ragways.store.origin import packed
 from ragways.store.place import LOCK, check_parts, claim
@@ -31,7 +31,7 @@ from ragways.store.source import Source, SourcePassage, heading_paths, searched_
 from ragways.store.titles import letters
 
 FILE = "index.sqlite"
-VERSION = "12"
+VERSION = "13"
 """The format of rows and views. An index of another format is built anew."""
 PARTS = ("sections", "paragraphs", "chunks", "links", "infoboxes")
 FACTS = ("mentions", "relations", "other_names", "descriptions", "themes")
@@ -74,6 +74,9 @@ class Store:
         lock = _lock(folder)
         try:
             store = cls(folder, connect(folder / FILE, write=True), lock)
+            store.db.execute(f"PRAGMA cache_size = -{page_cache() >> 10}")
+            # A page that many batches change is brought into the file once a publication, not once a thousand pages.
+            store.db.execute("PRAGMA wal_autocheckpoint = 0")
         except BaseException:
             os.close(lock)
             raise
@@ -231,6 +234,14 @@ class Store:
             "WHERE layer = ? AND document = number AND made = ?) ORDER BY number"
         )
         return [row[0] for row in self.db.execute(query, (layer, made))]
+
+    def waiting_for(self, layer: str) -> list[str]:
+        """Return the keys of the documents of which this layer has no facts."""
+        query = (
+            "SELECT key FROM documents WHERE NOT EXISTS (SELECT 1 FROM extracted "
+            "WHERE document = number AND layer = ?) ORDER BY number"
+        )
+        return [row[0] for row in self.db.execute(query, (layer,))]
 
     # Reading
 

@@ -61,7 +61,7 @@ class CommunityLayer(Layer):
         """Communities are not known before there is a graph: their number is in proportion to the text."""
         passages = [passage.text for source in sample.documents for passage in source.passages]
         tokens = sum(count_each(passages)) / (sample.share or 1.0)
-        reports = math.ceil(tokens / TOKENS_A_CALL)
+        reports = math.ceil(tokens / TOKENS_A_CALL) + sample.undone
         usage, kind = Usage(), ""
         if _by_model(use):
             kind = kind_of(use.model)

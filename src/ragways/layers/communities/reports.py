@@ -427,7 +427,7 @@ class ReportWriter:
             await self._write_by_model(enough)
         if self._stopped is not None:
             self.use.fail(self._stopped.message, self.missing)
-        elif self.missing and not self.use.pays:
+        elif self.missing and not (self.use.pays and self.use.last):
             self.use.fail("reports by a model wait for a run that has one", self.missing)
 
     async def _write_by_model(self, behind: Mapping[int, float]) -> None:
