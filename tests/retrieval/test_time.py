@@ -55,9 +55,9 @@ def test_evidence_from_the_news_has_its_date(demo_settings: Settings, paradigm: 
 def test_the_model_sees_the_dates(demo_settings: Settings, paradigm: str):
     said = "Insufficient information"
     result, prompts = asked(demo_settings, paradigm, {"entities": ["Oskerford"]}, said)
-    for number, hit in enumerate(result.answer.evidence.items, start=1):
+    for number, (hit, origin, _) in enumerate(result.answer.evidence.described(), start=1):
         dated = f" ({hit.piece.date})" if hit.piece.date else ""
-        assert f"[{number}] {hit.piece.title}{dated}\n" in prompts[-1]
+        assert f"[{number}] {origin.heading(hit.piece.title)}{dated}\n" in prompts[-1]
 
 
 @pytest.mark.parametrize("paradigm", ["kg", "light", "fast-graph"])
