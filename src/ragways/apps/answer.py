@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Failure = tuple[str, RagwaysError]
 
-QUOTED = 240
+QUOTED = 320
 """Characters of a quote."""
 FEW = 3
 """Paradigms whose answers are shown in full."""
@@ -156,7 +156,10 @@ def _sources(answer: Answer, *, details: bool) -> Iterator[tuple[int, Hit, Origi
         quotes.setdefault(citation.piece, {}).setdefault(citation.quote, citation.source)
     nearest = [] if quotes else list(nearest_sentences(answer))
     for number, (hit, source, duplicates) in enumerate(answer.evidence.described(), start=1):
-        cited = quotes.get(hit.piece.id, {})
+        known = quotes.get(hit.piece.id, {})
+        cited = {
+            one: origin for one, origin in known.items() if not any(one in other for other in known if other != one)
+        }
         if cited:
             # One sentence has lines of its own; for several, those of the whole passage.
             where = next(iter(cited.values())) if len(cited) == 1 else source

@@ -90,7 +90,7 @@ class Markup:
     - `heading`: its value is the number signs of its level; `item` begins at `start`, its value is its sign (`-`, `2.`)
     - `code`: a block, its value is the language; `gap`: so many blank lines stood before `start` in a block of code
     - `inline`: code within a line; `link`: its value is the address
-    - `table`: a row a line; its value is `header` where the first row names the columns
+    - `table`: a row a line, the first of which names the columns
     """
 
     start: int

@@ -121,10 +121,8 @@ class TextBuilder:
         self._cells += 1
         self._space = False
 
-    def table(self, rows: Iterable[Iterable[Item]], write: Callable[[Item], None], *, header: bool = False) -> None:
-        """A paragraph with a line a row; `write` writes what is in a cell, which stays on that line. `header`: whether
-        the first row names the columns.
-        """
+    def table(self, rows: Iterable[Iterable[Item]], write: Callable[[Item], None]) -> None:
+        """A paragraph with a line a row; `write` writes what is in a cell, which stays on that line."""
         mark = self.block()
         for row in rows:
             self.line()
@@ -133,7 +131,7 @@ class TextBuilder:
                 self.flat()
                 write(cell)
                 self.unflat()
-        self.end_table(mark, header=header)
+        self.end_table(mark)
 
     def label(self, text: str) -> None:
         """Written before the next run of this line, or not at all if none comes."""
@@ -313,9 +311,9 @@ class TextBuilder:
         """The start of a table, a paragraph with a line a row; `end_table` takes the mark."""
         return self.block()
 
-    def end_table(self, mark: Mark, *, header: bool = False) -> None:
+    def end_table(self, mark: Mark) -> None:
         if self._ended(mark) and not self._flat:
-            self._markup.append((mark, Mark(self.length), "table", "header" if header else ""))
+            self._markup.append((mark, Mark(self.length), "table", ""))
 
     def block(self) -> Mark:
         """The start of a heading or an infobox: a paragraph of its own."""

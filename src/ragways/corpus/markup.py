@@ -21,8 +21,6 @@ _LETTERS: Final[dict[MarkupKind, str]] = {
 _KINDS: Final = {letter: kind for kind, letter in _LETTERS.items()}
 _TICKS: Final = re.compile("`+")
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>#~]")
-_HEADER: Final = "header"
-"""The value of a table whose first row names its columns."""
 
 Insertion = tuple[int, int, int, str]
 """Where a sign stands, whether it closes (0) or opens (1), which comes first there, and the sign."""
@@ -116,16 +114,10 @@ def _table_signs(text: str, start: int, table: Markup, order: int, header: Calla
     begin = first
     for number, row in enumerate(text[first - start : last - start].split("\n")):
         stop = begin + len(row)
-        above = ""
-        if number == 0:
-            top = row if first == table.start else header(table)
-            rule = f"|{' --- |' * (top.count(' | ') + 1)}"
-            names = _HEADER in table.value
-            if first > table.start and top:
-                above = f"| {top} |\n{rule}\n"
-            elif not names:  # Markdown knows no table without a row of names
-                above = f"|{'  |' * (top.count(' | ') + 1)}\n{rule}\n"
-        below = f"\n{rule}" if number == 0 and first == table.start and names else ""
+        top = "" if number else row if first == table.start else header(table)
+        rule = f"|{' --- |' * (top.count(' | ') + 1)}"
+        above = f"| {top} |\n{rule}\n" if top and first > table.start else ""
+        below = f"\n{rule}" if top and first == table.start else ""
         signs += [(begin, 1, order, f"{above}| "), (stop, 0, -order, f" |{below}")]
         begin = stop + 1
     return signs

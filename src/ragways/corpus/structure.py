@@ -112,10 +112,15 @@ def _chunks(
     blocks = [
         (one.start, one.end)
         for one in document.markup
-        if apart and one.kind in ("code", "table") and one.end - one.start <= chunking.size
+        if one.kind in ("code", "table") and one.end - one.start <= chunking.size
     ]
     for area in _areas(document, sections, paragraphs, chunking):
-        for start, end in _cut_around(document.text, area.start, area.end, blocks, chunking):
+        spans = (
+            _cut_around(document.text, area.start, area.end, blocks, chunking)
+            if apart
+            else cut(document.text, area.start, area.end, chunking)
+        )
+        for start, end in spans:
             # The paragraph it begins in; a chunk that begins with a heading belongs to what follows.
             owner = paragraphs[min(bisect_right(ends, start), len(paragraphs) - 1)]
             yield Part(f"{owner.id}:c{seen[owner.id]}", start, end)
@@ -124,13 +129,10 @@ def _chunks(
 
 def _cut_around(text: str, start: int, end: int, blocks: Sequence[Span], chunking: Chunking) -> Iterator[Span]:
     """Cut a stretch into chunks none of which begins inside one of these blocks: a chunk ends before a block that does
-    not fit into what is left of it.
+    not fit into what is left of it, and before a line that leads to what follows.
     """
     at = bisect_left(blocks, (start, start))
     while start < end:
-        if at == len(blocks) or blocks[at][0] >= end:
-            yield from cut(text, start, end, chunking)
-            return
         # Only so far ahead, because all behind a block is cut anew.
         stop = min(end, start + max(AHEAD, 4 * chunking.size))
         spans = cut(text, start, stop, chunking)
@@ -138,12 +140,25 @@ def _cut_around(text: str, start: int, end: int, blocks: Sequence[Span], chunkin
             while at < len(blocks) and blocks[at][1] <= last:
                 at += 1
             inside = at < len(blocks) and first < blocks[at][0] < last
-            start = blocks[at][0] if inside else last
-            yield from _trimmed(text, first, start)
-            if inside:
+            border = blocks[at][0] if inside else last
+            whole = blocks[at][1] if at < len(blocks) and blocks[at][0] <= border + 2 else border
+            if border < end and (lead := _lead(text, first, border)) > first and whole - lead <= chunking.size:
+                border = lead
+            yield from _trimmed(text, first, border)
+            start = border
+            if border != last:
                 break
         else:
             start = end if stop == end or not spans else start
+
+
+def _lead(text: str, first: int, last: int) -> int:
+    """Where the last paragraph of a stretch begins, if it ends in a colon and leads to what follows; else its end."""
+    stretch = text[first:last].rstrip()
+    if not stretch.endswith(":"):
+        return last
+    begins = stretch.rfind("\n\n")
+    return first + (begins + 2 if begins >= 0 else stretch.rfind("\n") + 1)
 
 
 def _areas(

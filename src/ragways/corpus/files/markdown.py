@@ -66,8 +66,7 @@ class _Writer:
         self._links: list[tuple[Mark, str]] = []
         self._tokens: list[Token] = []
         self._definitions: dict[str, Any] = {}
-        self._table = Mark(), 0
-        self._named = False
+        self._table = Mark()
         self._above = 0
         self._line = 0
 
@@ -129,8 +128,10 @@ class _Writer:
             self.builder.item(f"{token.info}{token.markup}" if token.info else "-")
         elif token.type in ("fence", "code_block"):
             self._fenced(token, self._line + (token.type == "fence"))
-        elif token.type in ("table_open", "thead_close", "table_close"):
-            self._table_border(token.type)
+        elif token.type == "table_open":
+            self._table = self.builder.begin_table()
+        elif token.type == "table_close":
+            self.builder.end_table(self._table)
         elif token.type == "html_block":
             self.builder.separate()
             if not token.content.lstrip().lower().startswith(("<style", "<script")):
@@ -147,14 +148,6 @@ class _Writer:
             self.builder.paragraph()
             self.builder.text(directive[2])
             self.builder.plain_text(_OPTION.sub("", token.content), line=line)
-
-    def _table_border(self, border: str) -> None:
-        if border == "table_open":
-            self._table = self.builder.begin_table(), self.builder.length
-        elif border == "thead_close":
-            self._named = self.builder.length > self._table[1]
-        else:
-            self.builder.end_table(self._table[0], header=self._named)
 
     def _at(self, line: int) -> None:
         self._line = line

@@ -181,7 +181,7 @@ class _WordWriter:
         if name == "tc":
             self.builder.unflat()
         elif name == "tbl" and self.tables:
-            self.builder.end_table(self.tables.pop(), header=True)
+            self.builder.end_table(self.tables.pop())
 
     def _paragraph(self, element: Element) -> None:
         style, listed = self._style(element)
@@ -302,7 +302,7 @@ def _shapes(root: Element) -> Iterator[tuple[str, Element]]:
 
 def _shape(builder: TextBuilder, shape: Element) -> None:
     rows = [element for element in shape.iter() if local(element) == "tr"]
-    builder.table(rows, lambda cell: builder.text(" ".join(_paragraphs(cell))), header=True)
+    builder.table(rows, lambda cell: builder.text(" ".join(_paragraphs(cell))))
     for text in () if rows else _paragraphs(shape):
         builder.line()
         builder.text(text)

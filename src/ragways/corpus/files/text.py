@@ -294,7 +294,6 @@ class _Writer:
 
     def _table(self, lines: Sequence[str], here: int, line: int) -> int:
         end = here
-        header = any(text.startswith("+=") for text in lines[here : here + _HEADER])
         if lines[here][0] == "+":
             while end < len(lines) and lines[end] and lines[end][0] in "+|":
                 end += 1
@@ -303,16 +302,13 @@ class _Writer:
             closing = bisect_right(self._rules, here)
             end = (self._rules[closing] if closing < len(self._rules) else here) + 1
             rows = _simple_rows(lines[here:end])
-            header = sum(map(bool, map(_RULE.match, lines[here:end]))) > 2  # above, below the names, below
         self.builder.at(line=line + here)
-        self.builder.table(rows, partial(self._inline.write, self.builder), header=header)
+        self.builder.table(rows, partial(self._inline.write, self.builder))
         return end
 
 
 # The grammar of lines: what a line begins, which lines belong together, known directives, rows of tables
 
-_HEADER = 12
-"""Lines of a drawn table that may stand above the rule below its names."""
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+$")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:+.-]{0,60}?) ?::(?: +(.*))?$")
 _EXPLICIT = re.compile(r"\.\.(?: |$)")

@@ -229,9 +229,7 @@ class _Writer:
         elif tag == "code":
             self.builder.end_code(self._marks.pop(node.mem_id)[0])
         elif tag == "table" and node.mem_id in self._marks:
-            first = node.css_first("tr")
-            named = first is not None and first.css_first("th") is not None and first.css_first("td") is None
-            self.builder.end_table(self._marks.pop(node.mem_id)[0], header=named)
+            self.builder.end_table(self._marks.pop(node.mem_id)[0])
         elif tag in _BLOCKS:
             if tag in _LISTS:
                 self.builder.end_list()
