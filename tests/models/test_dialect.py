@@ -140,4 +140,4 @@ def test_reasoning_that_stands_in_the_total_alone_is_output():
 
     with LoopbackServer(lambda _: body) as server:
         reply = asyncio.run(main())
-    assert reply.usage == Usage(calls=1, input=10, output=105, reasoning=100)
+    assert reply.usage == Usage(calls=1, input=10, output=105, reasoning=100, unpriced=1)

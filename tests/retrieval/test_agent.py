@@ -145,7 +145,7 @@ def test_errors_are_shown_and_repeats_are_answered_from_the_trace(use: Resources
         calling(("article_text", {"article": "Old Harbor"}), ("article_text", "not json"), ("shell", {"x": 1})),
         calling(("article_text", {"article": "Old Harbour", "offset": 0}), ("calculator", {"expression": "1/0"})),
         calling(("article_text", {"offset": 0, "article": "Old Harbour"})),
-        calling(("final_answer", {"answers": "wrong form"})),
+        calling(("final_answer", {"wrong": "form"})),
         calling(("final_answer", final(["1801"]))),
     ]
     said, trace, model = asked(use, lines)

@@ -178,7 +178,7 @@ class ModelClient:
                     call, reader(task, given), cache_as=first, on_text=on_text, task=task
                 )
             except ModelRefused:
-                if cut is None or not task.partial:  # else more room than it gives: the earlier reply must do
+                if cut is None or task.whole:  # else more room than it gives: the earlier reply must do
                     raise
                 here.details["cut"] = True
                 return Outcome(cast(Out, cut.value), here.way, cut=True)
@@ -187,7 +187,7 @@ class ModelClient:
                 reply = complaint.reply or Reply("")
                 here.way = self.way(reply)
                 # What could be read is better than nothing, and who repeats itself would do so again.
-                if (last or reply.repeats) and cut is not None and task.partial:
+                if (last or reply.repeats) and cut is not None and not task.whole:
                     here.details["cut"] = True
                     return Outcome(cast(Out, cut.value), here.way, cut=True, repeats=reply.repeats)
                 if last:

@@ -121,9 +121,10 @@ class Endpoint:
         """
         usual, looser = self._form or self.dialect.form, used.looser()
         if self._trying is None:
-            if used.form == usual and reply.text.strip() and "{" not in reply.text and not reply.cut:
+            prose = "{" not in reply.text and not _has_json(reply)
+            if used.form == usual and reply.text.strip() and prose and not reply.cut:
                 self._trying = looser.form if looser else None
-        elif _has_object(reply):
+        elif _has_json(reply):
             if used.form == self._trying:
                 self._form = used.form
                 logging.getLogger("ragways").warning(
@@ -272,7 +273,7 @@ def _reply(data: Mapping[str, object], model: str) -> Reply:
     )
 
 
-def _has_object(reply: Reply) -> bool:
+def _has_json(reply: Reply) -> bool:
     try:
         read_json(reply.text)
     except ValueError:

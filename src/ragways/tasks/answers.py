@@ -313,9 +313,7 @@ class AgentAnswer:
         return tuple(text.strip() for text in self.answers if text.strip(" .").casefold() not in _UNKNOWN)
 
 
-AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task(
-    "agent answer", prompt="agent-answer", reply=AgentAnswer, partial=True
-)
+AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task("agent answer", prompt="agent-answer", reply=AgentAnswer)
 
 
 def answer_tool() -> Tool:

@@ -160,7 +160,7 @@ def cited(record: Record) -> list[CitedSentence]:
 
 async def _citations(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     pairs = cited(record)
-    verdicts = (await resources.model.do(CITATIONS, CitationsInput(record.text, pairs))).value.in_order()
+    verdicts = (await resources.model.do(CITATIONS, CitationsInput(record.text, pairs))).value.verdicts
     rows = [
         {"sentence": pair.sentence, "quotes": list(pair.quotes), "supported": verdict.supported, "why": verdict.why}
         for pair, verdict in zip(pairs, verdicts, strict=True)

@@ -18,7 +18,7 @@ from ragways.layers.words import terms
 from ragways.models.limits import count_call
 from ragways.store.cache import WorkCache
 from ragways.store.store import Store
-from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening, usable_themes
+from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening
 
 KIND = "themes"
 """Under which replies of a model are cached."""
@@ -96,14 +96,11 @@ async def _ask(use: Use, hash: str, document: WindowedDocument) -> None:
         except ModelRefused:
             raise
         except ModelError as error:
+            use.fail(error.message)
             reply = error.reply if isinstance(error, UnusableReply) else ""
-            if not (themes := usable_themes(reply, _input(document))):
-                use.fail(error.message)
-                use.cache.keep_failure(KIND, hash, error.message, reply, cost)
-                return
-        else:
-            themes = tuple(theme.strip() for theme in outcome.value.themes)
-        use.cache.keep_results(KIND, {hash: json.dumps(themes, ensure_ascii=False)}, cost)
+            use.cache.keep_failure(KIND, hash, error.message, reply, cost)
+            return
+        use.cache.keep_results(KIND, {hash: json.dumps(outcome.value.themes, ensure_ascii=False)}, cost)
 
 
 def _input(document: WindowedDocument) -> ThemesInput:
