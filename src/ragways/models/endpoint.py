@@ -152,7 +152,7 @@ class Endpoint:
     ) -> tuple[Mapping[str, object], _Streamed | None, Dialect]:
         """The reply of the endpoint, the stream if it was one, and the dialect that was used.
 
-        A 400 may mean that it does not know a parameter: a simpler dialect is tried.
+        A 400 may mean that it does not know a parameter or a form that it names: a simpler dialect is tried.
         """
         began = dialect = exactly or self._now(call)
         first: Refused | None = None
@@ -167,7 +167,7 @@ class Endpoint:
                 data = None
             except Refused as refused:
                 first = first or refused
-                known = refused.status in (400, 422) and exactly is None
+                known = refused.status in (400, 422) and not (refused.too_long or refused.filtered) and exactly is None
                 simpler = dialect.simpler(call, refused.reason, on_text is not None) if known else None
                 if simpler is None:
                     raise first.explained(self.base_url, self._model) from None

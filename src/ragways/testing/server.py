@@ -61,11 +61,11 @@ class LoopbackServer:
     """The server in a thread of its own.
 
     `reply` makes the text of a message from the request's body, or a `message` object, or a whole response with
-    `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400,
-    and without `tools` to tools as well. A tool that must be called is called with the text of the reply, if that is
-    JSON. `key` is a key, or more that requests must bring (`Demands`). Without `streams` it ignores that a stream is
-    wanted, as some endpoints do. `before_event` is awaited with each event of a stream before that is sent: it can hold
-    a reply back. `requests` are the first 10,000.
+    `choices`, or an `HttpResponse` such as an error. `forms` are the values of `response_format` it understands; to the
+    fields in `refuses` it answers 400, and without `tools` to tools as well. A tool that must be called is called with
+    the text of the reply, if that is JSON. `key` is a key, or more that requests must bring (`Demands`). Without
+    `streams` it ignores that a stream is wanted, as some endpoints do. `before_event` is awaited with each event of a
+    stream before that is sent: it can hold a reply back. `requests` are the first 10,000.
     """
 
     def __init__(
