@@ -98,6 +98,8 @@ class ModelClient:
         self._variant = variant  # what else shapes replies, in words; part of the cache key
         self.temperature = temperature
         """Of calls that have none of their own; part of the cache key."""
+        self.roles: dict[str, ModelClient] = {}
+        """Clients of other models for the tasks of a role (`Task.role`)."""
         self._cache = cache
         self._prices = prices or Prices()
         self._asks = asks
@@ -121,6 +123,8 @@ class ModelClient:
 
         `on_text` gets the text of the reply as it is written; see `OnText`.
         """
+        if (other := self.of(task.role)) is not self:
+            return await other.do(task, given, rule_if_unusable=rule_if_unusable, on_text=on_text)
         if self.model is None:
             return await self.by_rule(task, given, "rule")
         try:
@@ -152,9 +156,14 @@ class ModelClient:
         """USD of so many tokens; None without a model, and where nobody knows its price."""
         return None if self.model is None else self._prices.of(usage, self.model.name, self.model.base_url)
 
+    def of(self, role: str) -> ModelClient:
+        """The client for the tasks of a role: one of its own, else this one."""
+        return self.roles.get(role, self)
+
     async def aclose(self) -> None:
-        if self.model is not None:
-            await self.model.aclose()
+        for client in (self, *self.roles.values()):
+            if client.model is not None:
+                await client.model.aclose()
 
     async def __aenter__(self) -> ModelClient:
         return self

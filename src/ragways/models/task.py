@@ -33,7 +33,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
 
 from ragways.core.errors import UsageError
 from ragways.core.types import content_hash
@@ -149,6 +149,7 @@ def _load(name: str) -> Prompt:
         raise UsageError(f"there is no prompt {name!r} in ragways/prompts") from None
 
 
+Role = Literal["", "extract", "report", "small"]
 SHOWN = 100_000
 """Characters of an unusable reply that are shown to the model again: all of it, unless an endpoint keeps no limit."""
 
@@ -199,6 +200,8 @@ class Task(Generic[In, Out]):
     makes the prompt's variables from the input; without it they are the input's fields. `sample` tells repeated trials
     apart (`replace(TASK, sample=3, temperature=0.7)`).
 
+    `role` says which model does it, where one is set for that role.
+
     When every reply ends too early, what could be read of the last is the value, and its outcome is `cut`. With `whole`
     it counts as no reply: where statements are counted or compared, what is missing cannot be told from it.
 
@@ -217,6 +220,7 @@ class Task(Generic[In, Out]):
     render: Callable[[In], Mapping[str, object]] | None = None
     seed: int | None = None
     sample: int = 0
+    role: Role = ""
     whole: bool = False
     from_text: Callable[[str, In], Out] | None = None
 

@@ -262,4 +262,5 @@ FOLLOW_UP = Task(
     render=_render,
     check=_check,
     max_output=512,
+    role="small",
 )

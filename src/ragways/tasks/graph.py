@@ -88,7 +88,14 @@ def _keep_facts(reply: ExtractedFacts, given: FactsInput | MoreFactsInput) -> Ex
 
 # Without a model, facts come from rules over the whole corpus, which is not a thing of one call.
 FACTS: Task[FactsInput, ExtractedFacts] = Task(
-    "facts", prompt="facts", reply=ExtractedFacts, max_output=6000, keep=_keep_facts, render=_render_facts, whole=True
+    "facts",
+    prompt="facts",
+    reply=ExtractedFacts,
+    max_output=6000,
+    keep=_keep_facts,
+    render=_render_facts,
+    whole=True,
+    role="extract",
 )
 """Entities and relations of numbered passages."""
 FACTS_MORE: Task[MoreFactsInput, ExtractedFacts] = Task(
@@ -99,6 +106,7 @@ FACTS_MORE: Task[MoreFactsInput, ExtractedFacts] = Task(
     keep=_keep_facts,
     render=_render_more,
     whole=True,
+    role="extract",
 )
 """A second look for those that were missed."""
 
@@ -158,6 +166,7 @@ REPORT = Task(
     prompt="report",
     reply=WrittenReport,
     max_output=1000,
+    role="report",
     keep=_keep_report,
     check=_check_report,
     render=_render_report,

@@ -106,6 +106,7 @@ SUBQUESTIONS = Task(
     without=_ask_for_the_missing,
     render=_render_subquestions,
     max_output=512,
+    role="small",
 )
 
 
@@ -188,6 +189,7 @@ QUESTION_ENTITIES: Task[QuestionEntitiesInput, QuestionEntities] = Task(
     without=_known_names,
     render=_render_question,
     max_output=256,
+    role="small",
 )
 
 
@@ -217,7 +219,13 @@ async def _names_and_words(given: KeywordsInput) -> Keywords:
 
 
 KEYWORDS: Task[KeywordsInput, Keywords] = Task(
-    "keywords", prompt="keywords", reply=Keywords, without=_names_and_words, render=_render_question, max_output=256
+    "keywords",
+    prompt="keywords",
+    reply=Keywords,
+    without=_names_and_words,
+    render=_render_question,
+    max_output=256,
+    role="small",
 )
 
 

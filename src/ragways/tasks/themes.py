@@ -112,4 +112,13 @@ async def _without(given: ThemesInput) -> Themes:
     return Themes(keywords(given.title, given.opening, given.terms))
 
 
-THEMES = Task("themes", prompt="themes", reply=Themes, without=_without, render=_render, keep=_keep, max_output=256)
+THEMES = Task(
+    "themes",
+    prompt="themes",
+    reply=Themes,
+    without=_without,
+    render=_render,
+    keep=_keep,
+    max_output=256,
+    role="extract",
+)

@@ -57,7 +57,7 @@ def themes_hash(document: WindowedDocument) -> str:
 async def name_themes(use: Use, documents: Sequence[WindowedDocument]) -> list[DocumentThemes]:
     """Themes of documents: the model's, where there is one or it named them before, else by the rule."""
     wanted = {themes_hash(document): document for document in documents}
-    if use.model.model is not None and use.pays:
+    if use.model.of(THEMES.role).model is not None and use.pays:
         known = use.cache.results(KIND, wanted)
         await _ask_all(use, sorted((item for item in wanted.items() if item[0] not in known), key=lambda item: item[0]))
     named = use.cache.results(KIND, wanted)
