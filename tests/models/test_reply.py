@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.models.reply import read_json, without_thinking
+from ragways.models.reply import fits, read_json, without_thinking
+from tests.models.model_fakes import Note
 
 WANTED = {"a": "it's", "b": [1, 2.5, True, None], "c": {"d": "x"}}
 STRICT = json.dumps(WANTED)
@@ -81,6 +82,16 @@ def test_nasty_text_neither_hangs_nor_crashes(text):
     with contextlib.suppress(ValueError):
         read_json(text)
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("depth", [50, 900, 5000])
+def test_a_reply_however_deep_is_read_or_refused(depth: int):
+    for text in (f'{{"text": {"[" * depth}"x"{"]" * depth}}}', f'{"[" * depth}{{"text": "x"}}{"]" * depth}'):
+        try:
+            found = fits(Note, read_json(text)[0])
+        except ValueError:
+            continue
+        assert found == Note("x")
 
 
 def test_half_a_character_is_replaced():

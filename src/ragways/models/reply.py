@@ -325,7 +325,10 @@ def fits(kind: type[T], value: object) -> T:
     else an object of another shape would pass for one that says nothing.
     """
     dropped: list[str] = []
-    found = _record(kind, _unwrapped(kind, value), "reply", dropped)
+    try:
+        found = _record(kind, _unwrapped(kind, value), "reply", dropped)
+    except RecursionError:
+        raise ValueError("it is too deep") from None
     if dropped and not any(getattr(found, name) for name in _hints(kind)):
         raise ValueError("; ".join(dropped[:5]))
     return found
