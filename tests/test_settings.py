@@ -10,11 +10,11 @@ import pytest
 
 from ragways.apps.cli import full_app
 from ragways.apps.settings_file import settings_text
-from ragways.assemble import judge_client_of, recipe_of
+from ragways.assemble import client_of, judge_client_of, recipe_of
 from ragways.core.errors import NoIndex, SettingsError
 from ragways.layers.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.models.call import Call, Message, Reply
-from ragways.settings import Settings, read_settings
+from ragways.settings import Settings, plain_settings, read_settings
 from ragways.settings_sources import user_file
 from ragways.testing import LoopbackServer
 
@@ -255,3 +255,42 @@ def test_headers_and_parameters_of_the_users_stay_with_a_base_url_of_the_users(
             read_settings()
     monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", MINE)
     assert "x-key" in getattr(read_settings().model, name)
+
+
+def test_a_role_takes_from_the_model_what_it_does_not_set(folders: Write, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", MINE)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant")
+    monkeypatch.setenv("RAGWAYS_MODEL__REPORT__PROVIDER", "anthropic")
+    folders(
+        '[model]\nname = "large"\ntimeout = 9\n[model.small]\nname = "small"\nreasoning_effort = "low"\n'
+        '[model.report]\nname = "writer"\n'
+    )
+    chosen = read_settings().model
+    assert chosen.roles.keys() == {"small", "report"}
+    small, report = chosen.small, chosen.report
+    assert (small.name, small.base_url, small.key.get_secret_value()) == ("small", MINE, "sk-mine")
+    assert (small.timeout, small.reasoning_effort, chosen.reasoning_effort) == (9.0, "low", "")
+    assert (report.name, report.timeout, report.key.get_secret_value()) == ("writer", 9.0, "sk-ant")
+    assert "anthropic" in report.base_url
+    assert Settings.model_validate(plain_settings(Settings(model=chosen))).model == chosen
+    client = client_of(Settings(model=chosen))
+    names = [client.of(role).model.name for role in ("", "small", "report", "extract")]  # type: ignore[union-attr]
+    assert names == ["large", "small", "writer", "large"]
+
+
+@pytest.mark.parametrize("line", [f'base_url = "{ELSEWHERE}"', f'provider = "openai"\nbase_url = "{ELSEWHERE}"'])
+def test_the_models_key_does_not_go_where_a_folders_file_points_a_role(
+    line: str, folders: Write, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", MINE)
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    monkeypatch.setenv("RAGWAYS_MODEL__HEADERS", "x-who=somebody")
+    monkeypatch.setenv("RAGWAYS_MODEL__NAME", "large")
+    folders(f'[model.small]\nname = "small"\n{line}\n')
+    small = read_settings().model.small
+    assert (small.base_url, small.key.get_secret_value(), small.headers) == (ELSEWHERE, "", {})
+    monkeypatch.setenv("RAGWAYS_MODEL__SMALL__KEY", "sk-small")
+    with pytest.raises(SettingsError, match=r"model\.small\.key") as refused:
+        read_settings()
+    assert "RAGWAYS_MODEL__SMALL__BASE_URL" in refused.value.cure

@@ -20,7 +20,7 @@ from ragways.settings import (
     ChunkingSettings,
     CorpusSettings,
     EndpointSettings,
-    ModelSettings,
+    RoleSettings,
     Settings,
     plain_settings,
     read_settings,
@@ -78,7 +78,7 @@ class ModelKind:
 
     name: str
     summary: str
-    make: Callable[[Settings, ModelSettings], object]
+    make: Callable[[Settings, RoleSettings], object]
 
 
 def _minilm(settings: Settings) -> Embedder:
@@ -108,7 +108,7 @@ async def _endpoint_embedder(settings: Settings) -> Embedder:
     )
 
 
-def _endpoint_model(settings: Settings, chosen: ModelSettings) -> Model:
+def _endpoint_model(settings: Settings, chosen: RoleSettings) -> Model:
     from ragways.models.call import ModelTraits
     from ragways.models.dialect import DialectMemory
     from ragways.models.endpoint import Endpoint
@@ -166,8 +166,11 @@ async def embedder_of(settings: Settings, own: OwnEmbedder | None = None) -> Emb
 def client_of(
     settings: Settings, cache: ReplyCache | None = None, *, own: OwnModel | None = None, temperature: float = 0.0
 ) -> ModelClient:
-    """The client of the model that is given, or else of the one that is set, or of none."""
-    return _client(settings, settings.model, "model", cache, own, temperature)
+    """The client of the model that is given, or else of those that are set, or of none."""
+    client = _client(settings, settings.model, "model", cache, own, temperature)
+    for role, chosen in settings.model.roles.items() if own is None else ():
+        client.roles[role] = _client(settings, chosen, f"model.{role}", cache, None, temperature)
+    return client
 
 
 def judge_client_of(settings: Settings, cache: ReplyCache | None = None) -> ModelClient:
@@ -179,7 +182,7 @@ def judge_client_of(settings: Settings, cache: ReplyCache | None = None) -> Mode
 
 def _client(
     settings: Settings,
-    chosen: ModelSettings,
+    chosen: RoleSettings,
     section: str,
     cache: ReplyCache | None,
     own: OwnModel | None,
@@ -377,7 +380,8 @@ async def opened_live(
     async with AsyncExitStack() as stack:
         live = stack.enter_context(closing(LiveIndex(settings.index)))
         chosen = await stack.enter_async_context(_embedder(settings, embedder))
-        work_cache = _reply_cache(settings.index, stack) if model is not None or settings.model.name else None
+        asks = settings.model.name or settings.model.roles
+        work_cache = _reply_cache(settings.index, stack) if model is not None or asks else None
         client = await stack.enter_async_context(
             client_of(settings, work_cache, own=model, temperature=settings.answer.temperature)
         )

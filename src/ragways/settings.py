@@ -17,7 +17,7 @@ from ragways.core.section import Section, settings_error
 from ragways.layers.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.models.providers import PROVIDERS
 from ragways.retrieval.resources import GuardSettings
-from ragways.settings_sources import gathered, user_cache
+from ragways.settings_sources import ROLES, gathered, not_inherited, user_cache
 
 ProviderName = Literal["", "ollama", "openai", "azure", "anthropic", "gemini", "vllm", "lmstudio", "openrouter"]
 
@@ -65,8 +65,8 @@ class EndpointSettings(Section):
         return {**values, "base_url": values.get("base_url") or provider.base_url} if provider else values
 
 
-class ModelSettings(EndpointSettings):
-    """The language model; without a name, everything is done without one."""
+class RoleSettings(EndpointSettings):
+    """A language model, and how it is asked."""
 
     kind: str = Field("endpoint", description="endpoint asks base_url; a plug-in may bring others")
     top_p: float | None = Field(None, gt=0, le=1, description="of sampling; unset is the endpoint's own")
@@ -86,7 +86,36 @@ class ModelSettings(EndpointSettings):
     options: dict[str, Any] = Field(default_factory=dict, description="of a plug-in's kind: whatever it takes")
 
 
-class JudgeSettings(ModelSettings):
+class ModelSettings(RoleSettings):
+    """The language model; without a name, everything is done without one."""
+
+    extract: RoleSettings = Field(RoleSettings(), description="the model that extracts facts and names themes")
+    report: RoleSettings = Field(RoleSettings(), description="the model that writes reports of communities")
+    small: RoleSettings = Field(
+        RoleSettings(), description="the model for follow-ups, sub-questions, keywords and names in questions"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _inherited(cls, values: Any) -> Any:  # noqa: ANN401 - whatever was given
+        """What a role does not set is as in the model, unless it is of another provider."""
+        if not isinstance(values, dict):
+            return values
+        given = {role: values[role] for role in ROLES if values.get(role)}
+        for role, part in given.items():
+            own = {name: getattr(part, name) for name in part.model_fields_set} if isinstance(part, BaseModel) else part
+            if isinstance(own, dict):
+                left_out = not_inherited(values, own)
+                given[role] = {**{name: value for name, value in values.items() if name not in left_out}, **own}
+        return {**values, **given}
+
+    @property
+    def roles(self) -> dict[str, RoleSettings]:
+        """The models that are set for a role of their own."""
+        return {role: part for role in ROLES if (part := getattr(self, role)).name or part.base_url}
+
+
+class JudgeSettings(RoleSettings):
     """The model that judges answers; unset, the language model judges its own, which is warned of."""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from ragways.core.errors import SettingsError
 from ragways.models.providers import VARIABLES, Filled, fill
 
+_Part = Mapping[str, Any]
 FILE = "ragways.toml"
 DOTENV = ".env"
 LONGEST_DOTENV = 1 << 16
@@ -24,6 +25,8 @@ PREFIX = "RAGWAYS_"
 WITH_KEYS = ("model", "judge", "embedder")
 OF_A_PROVIDER = ("base_url", "key", "headers", "query")
 """Settings that belong to one provider: whoever names another does not mean them."""
+ROLES = ("extract", "report", "small")
+"""Sections of `model` that take from it what they do not set."""
 
 
 def gathered(
@@ -38,13 +41,22 @@ def gathered(
     nearest = _from_environment(environment)
     _overlay(nearest, {name: value for name, value in flags.items() if value is not None})
     values, mine = _merged(users, folders, nearest), _merged(users, nearest)
+
+    def put(place: dict[str, Any], name: str, section: str, part: Mapping[str, Any], own: _Part, its: _Part) -> None:
+        filled = fill(part, own, environment, dotenv)
+        if not trust:
+            _check_secrets(path, section, filled, its, own)
+        place[name] = filled.values
+
+    model = _part(values, "model")
     for section in WITH_KEYS:
-        if isinstance(part := values.get(section, {}), Mapping) and part:
-            owned = mine.get(section)
-            filled = fill(part, owned if isinstance(owned, Mapping) else {}, environment, dotenv)
-            if not trust:
-                _check_secrets(path, section, filled, folders, mine)
-            values[section] = filled.values
+        if part := _part(values, section):
+            put(values, section, section, part, _part(mine, section), _part(folders, section))
+    for role in ROLES:
+        if part := _part(model, role):
+            left_out = not_inherited(model, part)
+            parts = (_inherited(own, role, left_out) for own in (model, _part(mine, "model"), _part(folders, "model")))
+            put(values["model"], role, f"model.{role}", *parts)
     if "cache" not in values:
         values["cache"] = user_cache(environment)
     return values
@@ -73,27 +85,43 @@ def _same(path: Path, other: Path | None) -> bool:
     return other is not None and path.resolve() == other.resolve()
 
 
-def _check_secrets(
-    path: Path, section: str, filled: Filled, folders: Mapping[str, Any], mine: Mapping[str, Any]
-) -> None:
+def not_inherited(model: _Part, role: _Part) -> frozenset[str]:
+    """The settings of a model that one of its roles does not take over: where it names another provider or base URL,
+    all that belongs to that of the model.
+    """
+    other = any(
+        role.get(name) and _address(role[name]) != _address(model.get(name)) for name in ("provider", "base_url")
+    )
+    return frozenset((*ROLES, *(("provider", *OF_A_PROVIDER) if other else ())))
+
+
+def _address(value: object) -> str:
+    return str(value or "").strip().rstrip("/")
+
+
+def _inherited(model: _Part, role: str, left_out: frozenset[str]) -> dict[str, Any]:
+    return {**{name: value for name, value in model.items() if name not in left_out}, **_part(model, role)}
+
+
+def _part(values: _Part, section: str) -> dict[str, Any]:
+    part = values.get(section)
+    return dict(part) if isinstance(part, Mapping) else {}
+
+
+def _check_secrets(path: Path, section: str, filled: Filled, folders: _Part, mine: _Part) -> None:
     """Refuse a folder's file that would have a secret of the user's sent to a place that the user did not name."""
     url, key = str(filled.values.get("base_url") or ""), filled.values.get("key")
-    users_key = key and not filled.folders_key and key != _get(folders, section, "key")
+    users_key = key and not filled.folders_key and key != folders.get("key")
     what = "key" if users_key and url not in filled.for_key else ""
     if not what and url not in filled.named:
-        what = next((name for name in ("headers", "query") if _get(mine, section, name)), "")
+        what = next((name for name in ("headers", "query") if mine.get(name)), "")
     if not url or not what:
         return
-    variable = f"{PREFIX}{section.upper()}__BASE_URL"
+    variable = f"{PREFIX}{section.upper().replace('.', '__')}__BASE_URL"
     raise SettingsError(
         f"{path} or {DOTENV} would have your {section}.{what} sent to {url!r}, which only that file names",
         f"if it belongs there, set {variable} too, or give --trust; otherwise take base_url out of that file",
     )
-
-
-def _get(values: Mapping[str, Any], section: str, name: str) -> object:
-    part = values.get(section)
-    return part.get(name) if isinstance(part, Mapping) else None
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -147,7 +175,7 @@ def _merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for layer in layers:
         for section in WITH_KEYS:
-            provider, before = _get(layer, section, "provider"), values.get(section)
+            provider, before = _part(layer, section).get("provider"), values.get(section)
             if provider and isinstance(before, dict) and before.get("provider") != provider:
                 values[section] = {name: value for name, value in before.items() if name not in OF_A_PROVIDER}
         _overlay(values, deepcopy(dict(layer)))

@@ -92,6 +92,20 @@ def test_model_check_prints_what_works_and_what_it_cost(ragways: Run, monkeypatc
         assert (ragways(*forgot).out, ragways(*forgot).out[:7]) == ("forgotten\n", "nothing")
 
 
+def test_model_check_looks_at_the_models_of_roles_too(ragways: Run, monkeypatch: pytest.MonkeyPatch):
+    with LoopbackServer() as server, LoopbackServer(forms=["json_object"]) as other:
+        for name, value in (("BASE_URL", server.base_url), ("NAME", "large"), ("SMALL__NAME", "little"),
+                            ("EXTRACT__BASE_URL", other.base_url)):  # fmt: skip
+            monkeypatch.setenv(f"RAGWAYS_MODEL__{name}", value)
+        done = ragways("model", "check")
+        assert done.code == 0, done.err
+        assert f"model.small: little at {server.base_url}" in done.out
+        data = ragways("model", "check", "--json").data
+        assert (data["model"], data["roles"].keys()) == ("large", {"small", "extract"})
+        assert data["roles"]["extract"]["model"] == "large", "what is not set is as in [model]"
+        assert data["roles"]["extract"]["remembered"]["form"] == "tool"
+
+
 def test_model_check_of_a_server_that_is_not_there(ragways: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", "http://127.0.0.1:9/v1")
     done = ragways("model", "check", "--model", "loop", "--json")

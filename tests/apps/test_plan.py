@@ -140,6 +140,23 @@ def test_gleaning_is_counted(ragways: Run, home: Path, server: LoopbackServer):
     assert near(layer["input"], used["input"])
 
 
+def test_a_role_is_planned_and_paid_at_the_price_of_its_model(ragways: Run, home: Path, server: LoopbackServer):
+    write(home / "docs", texts(6))
+    planned: list[float] = []
+    paid: list[float] = []
+    for more in ("", "[model.extract]\nname = 'mini'\n[prices.mini]\ninput = 100\noutput = 200\n"):
+        (home / "ragways.toml").write_text(settings(server, more).replace("'shared'", "'none'"))
+        index = f"index{len(paid)}"
+        command = ("index", "docs", "--with", "graph", "--index", index)
+        [layer] = ragways(*command, "--plan", "--json").data["layers"]
+        assert ragways(*command).code == 0
+        planned.append(layer["usd"])
+        paid.append(spent(home / index, "facts:")["usd"])
+    assert planned[1] == pytest.approx(planned[0] / 10)
+    assert paid[1] == pytest.approx(paid[0] / 10)
+    assert {seen.body["model"] for seen in server.requests} == {"large", "mini"}
+
+
 def test_an_unknown_price_is_said_to_be_unknown(ragways: Run, home: Path, server: LoopbackServer):
     write(home / "docs", texts(3))
     (home / "ragways.toml").write_text(settings(server).partition("[prices.large]")[0])

@@ -66,6 +66,15 @@ def test_citations_are_those_of_lists_and_tables_and_never_of_code():
         ("One [1] with a mark inside. [2] Two. [3]", [Claim("One with a mark inside.", (1, 2)), Claim("Two.", (3,))]),
         ("[Install guide [1]](https://a.example)", []),
         ("[2] Ness built it.", [Claim("Ness built it.", (2,))]),
+        ("Ness built it [1-3].", [Claim("Ness built it.", (1, 2, 3))]),
+        ("Ness built it [1–2, 3].", [Claim("Ness built it.", (1, 2, 3))]),
+        ("Ness built it【2】, it is said【1, 3】.", [Claim("Ness built it, it is said.", (2, 1, 3))]),
+        (
+            "Ness built it [passage 3]. It burnt [Passages 1, 2].",
+            [Claim("Ness built it.", (3,)), Claim("It burnt.", (1, 2))],
+        ),
+        ("Ness (1) built it (2). So [3-1], [2-9],【9】and【note】.", []),
+        ("`a【1】` and `b[1-3]`", []),
         ("`items[1]` and ``a[2]``", []),
         ("items[0], [9] and [1](https://a.example)", []),
         ("    items[1]", []),
@@ -79,6 +88,8 @@ def test_a_claim_is_the_sentence_before_its_marks(text: str, wanted: list[Claim]
     ("text", "wanted"),
     [
         ("Built in 1801 [2][5].", "Built in 1801  ."),
+        ("Built【2】in [1-3] 1801 [passage 5] (1).", "Built in 1801 (1)."),
+        ("`a[1]【2】` 【3】【1–2】", "`a[1]【2】`"),
         ("`a[1]` [2]", "`a[1]`  "),
         ("```\na[1]\n```\nso [1]", "```\na[1]\n```\nso  "),
         ("> - it [1]\n> - `b[2]` is [2, 3]", "> - it  \n> - `b[2]` is  "),
@@ -145,3 +156,10 @@ def test_formulas_stand_as_they_are():
     assert tree(text, 3) == [
         ["p", {}, r"So \(y^2\) and \[ a_{[1]} \] and $x_1$ cost $5 ", ["cite", {"n": 1}], " or $6."]
     ]
+
+
+def test_every_form_of_citation_is_shown_as_its_numbers():
+    text = "Built 【2】 and burnt [1-3] [passage 1] (2)."
+    for nodes in (tree(text, 3), plain_tree(text, 3)):
+        assert [node[1]["n"] for node in found(nodes, "cite")] == [2, 1, 2, 3, 1]
+        assert "(2)" in html(nodes)

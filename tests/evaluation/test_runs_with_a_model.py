@@ -181,3 +181,13 @@ def test_a_rules_answer_never_stands_in_for_the_models(folder: Path):
     records = list(asyncio.run(asked(folder, Broken())))
     assert len(records) == len(QUESTIONS)
     assert all("no usable reply" in record.error for record in records)
+
+
+def test_an_abstention_with_a_reason_is_one_in_records_too(folder: Path):
+    class Refuses(Slow):
+        async def send(self, call: Call) -> Reply:
+            return await ScriptedModel(["Insufficient information. But Anna Brack [1] is named."]).send(call)
+
+    [record, *_] = list(asyncio.run(asked(folder, Refuses())))
+    assert (record.abstained, record.answer) == (True, "Insufficient information")
+    assert record.explanation == "But Anna Brack [1] is named."

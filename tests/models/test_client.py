@@ -13,7 +13,7 @@ from ragways.models.client import ModelClient, replies_of
 from ragways.models.limits import Traffic, TryAgain
 from ragways.models.tokens import Price, Prices
 from ragways.testing.scripted import ScriptedModel
-from tests.models.model_fakes import FakeTime, MemoryCache
+from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, FakeTime, MemoryCache, Word
 
 CALL = Call((Message("user", "hello"),), max_output=100)
 PRICES = Prices({"scripted": Price(input=1.0, output=10.0)})
@@ -227,3 +227,25 @@ def test_a_reply_of_one_tenant_is_not_anothers_and_those_without_stay():
         assert CALL.key("scripted", model.base_url) in cache.replies  # as before there were tenants
 
     asyncio.run(main())
+
+
+def test_a_role_has_its_own_model_with_its_own_price_and_what_is_not_set_is_the_models():
+    prices = Prices({"large": Price(10.0, 10.0), "small": Price(1.0, 1.0)})
+    with (
+        ScriptedModel([GOOD, "yes"], name="large") as large,
+        ScriptedModel([GOOD], name="small") as small,
+        span("root") as root,
+    ):
+        client = ModelClient(large, prices=prices)
+        client.roles["small"] = ModelClient(small, prices=prices)
+
+        async def main():
+            by_small = await client.do(replace(NOTE, role="small"), ABOUT)
+            by_large = await client.do(replace(NOTE, role="report"), ABOUT)
+            await client.do(WORD, Word("yes"))
+            return by_small.way, by_large.way
+
+        assert asyncio.run(main()) == ("model small", "model large")
+    small_cost, large_cost = (root.children[n].total for n in (0, 1))
+    assert small_cost.tokens == large_cost.tokens
+    assert large_cost.usd == pytest.approx(10 * small_cost.usd)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ragways.core.errors import UnusableReply
+from ragways.core.errors import ModelRefused, UnusableReply
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Message
 from ragways.models.client import ModelClient
 from ragways.models.dialect import FILE, MOST_ENTRIES, Dialect, DialectMemory
 from ragways.models.endpoint import Endpoint
+from ragways.testing.replies import HttpResponse
 from ragways.testing.server import LoopbackServer
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, About, Note
 
@@ -141,3 +142,29 @@ def test_reasoning_that_stands_in_the_total_alone_is_output():
     with LoopbackServer(lambda _: body) as server:
         reply = asyncio.run(main())
     assert reply.usage == Usage(calls=1, input=10, output=105, reasoning=100, unpriced=1)
+
+
+TOO_LONG = "This model's maximum context length is 4096 tokens; your messages and max_tokens come to 5000."
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "cure"),
+    [
+        ({"message": "Bad request"}, "refused the request", "ragways model check"),
+        ({"message": TOO_LONG}, "longer than the context", "tokens=2000"),
+        ({"message": "Please shorten it.", "code": "context_length_exceeded"}, "longer than the context", "tokens"),
+        ({"message": "The request exceeds the available context size, try increasing it"}, "longer than", "tokens"),
+        ({"message": "The response was filtered", "code": "content_filter"}, "filter of content", "other words"),
+        ({"message": "Blocked by the content management policy for JSON"}, "filter of content", "--where"),
+    ],
+)
+def test_a_400_that_names_no_form_is_sent_once_and_changes_nothing(tmp_path: Path, error, said, cure):
+    memory = DialectMemory(tmp_path)
+    with (
+        LoopbackServer(lambda _: HttpResponse.json({"error": error}, 400)) as server,
+        pytest.raises(ModelRefused, match=said) as caught,
+    ):
+        note(server, memory)
+    assert cure in caught.value.cure
+    assert server.count == 1
+    assert not (tmp_path / FILE).exists()

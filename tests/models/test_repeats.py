@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -72,10 +71,10 @@ def test_it_is_not_cached():
     assert not cache.replies
 
 
-def test_json_that_may_be_partial_is_not_requested_again():
+def test_json_is_not_requested_again_from_a_model_that_repeats_itself():
     text = json.dumps({"pages": [1], "text": BEGINS + UNIT * 1000})
     with Server(text) as server:
-        outcome, _ = done(server, task=replace(NOTE, partial=True), given=ABOUT, heard=Heard())
+        outcome, _ = done(server, task=NOTE, given=ABOUT, heard=Heard())
     assert (outcome.value, outcome.cut, outcome.repeats) == (Note((BEGINS + UNIT).strip(), (1,)), True, True)
     assert server.count == 1
 

@@ -145,7 +145,7 @@ def test_errors_are_shown_and_repeats_are_answered_from_the_trace(use: Resources
         calling(("article_text", {"article": "Old Harbor"}), ("article_text", "not json"), ("shell", {"x": 1})),
         calling(("article_text", {"article": "Old Harbour", "offset": 0}), ("calculator", {"expression": "1/0"})),
         calling(("article_text", {"offset": 0, "article": "Old Harbour"})),
-        calling(("final_answer", {"answers": "wrong form"})),
+        calling(("final_answer", {"wrong": "form"})),
         calling(("final_answer", final(["1801"]))),
     ]
     said, trace, model = asked(use, lines)
@@ -200,9 +200,11 @@ def test_one_that_reads_and_then_gives_no_answer_in_form_answers_from_what_was_r
 
 @pytest.mark.parametrize("answers", [[], ["unknown"], ["Unknown."], [" "]])
 def test_unknown_is_an_abstention(use: Resources, answers: list[str]):
-    said, _, _ = asked(use, [calling(("title_search", {"title": "x"})), calling(("final_answer", final(answers)))])
+    ended = final(answers, explanation="No year is given.")
+    said, _, _ = asked(use, [calling(("title_search", {"title": "x"})), calling(("final_answer", ended))])
     assert said.abstained
     assert said.text == ABSTENTION
+    assert said.explanation == "No year is given.\n\nAssumed: the calendar is ours"
 
 
 def test_too_many_calls_in_one_round_are_not_made(use: Resources):

@@ -103,6 +103,16 @@ def test_an_abstention_in_words_is_one(index: Index, text: str, preset: Prompts)
     assert (answer.abstained, answer.text) == (True, ABSTENTION)
 
 
+def test_the_reason_of_an_abstention_is_kept_and_shown(index: Index):
+    text = "Insufficient information. The passages name the harbour [1], but not who paid for it."
+    use = Resources(index, WordHashes(), ModelClient(ScriptedModel([text])), threshold=0.0)
+    result = asyncio.run(ask(use, HOPS, "naive"))
+    reason = "The passages name the harbour [1], but not who paid for it."
+    assert (result.answer.text, result.answer.abstained, result.answer.citations) == (ABSTENTION, True, ())
+    assert result_data(result)["explanation"] == reason
+    assert result.answer.full_text == f"{ABSTENTION}\n\n{reason}"
+
+
 def test_short_answers_from_memory_are_short_too(index: Index):
     script = ["Port Averne", {"suffices": True, "subquestion": ""}]
     use = Resources(index, WordHashes(), ModelClient(ScriptedModel(script)), threshold=0.0, prompts="short")

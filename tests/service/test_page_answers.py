@@ -355,3 +355,9 @@ def test_a_link_leads_only_where_the_evidence_does(scripted: Scripted):
     assert page.count(".said small") == 1, "where the text is the address, it is not shown twice"
     page.see(f"{scripted.stranger}/bare", ".said")
     assert scripted.hits == []
+
+
+def test_why_a_model_abstained_is_shown(scripted: Scripted):
+    scripted.ask("Insufficient information. The [light] is named [1], **not** its height.")
+    assert texts(scripted.page, ".abstained strong") == ["not"]
+    assert scripted.page.count(".abstained button.cite") == 1

@@ -13,6 +13,7 @@ from ragways.models.client import ModelClient
 from ragways.models.task import Outcome
 from ragways.tasks.answers import ANSWER, STYLES, AnswerInput, AnswerReply, AnswerWishes, Extractor, answer_so_far
 from ragways.tasks.extract import AnswerPassage
+from ragways.tasks.refusal import refuses
 from ragways.testing.scripted import ScriptedModel
 from tests.models.model_fakes import MemoryCache
 
@@ -62,11 +63,36 @@ def test_no_json_is_requested():
 
 @pytest.mark.parametrize(
     "text",
-    ["Insufficient information", "**Insufficient information.**", "The passages do not mention who built it.",
-     "Informations insuffisantes"],
-)  # fmt: skip
+    ["Insufficient information", "**Insufficient information.**", "Informations insuffisantes", "信息不足。"],
+)
 def test_words_that_decline_are_an_abstention(text: str):
     assert outcome_of(text).value == AnswerReply(False, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Insufficient information. They name Ness [1], but no year.", "They name Ness [1], but no year."),
+        ("**Insufficient information**\n\nThey speak of the dam [1].\n\n- However, no year.",
+         "They speak of the dam [1].\n\n- However, no year."),
+        ("Insufficient information to say when [1]. However, Ness built it.",
+         "Insufficient information to say when [1]. However, Ness built it."),
+        ("The passages do not mention who built it.", "The passages do not mention who built it."),
+    ],
+)  # fmt: skip
+def test_an_abstention_keeps_its_reason_however_long(text: str, reason: str):
+    assert outcome_of(text).value == AnswerReply(False, reason)
+    assert refuses(text)
+    assert answer_so_far(text) in ("", text)
+
+
+def test_part_of_an_answer_is_an_answer():
+    for text in (
+        "Ness built it [1]. Insufficient information on when.",
+        "Insufficient information systems burnt it [1].",
+    ):
+        assert outcome_of(text).value == AnswerReply(True, text)
+    assert "only a part of the answer" in ANSWER.call(GIVEN).messages[0].content
 
 
 def test_a_text_that_cites_something_is_an_answer_though_it_begins_as_a_refusal():
@@ -121,7 +147,8 @@ def test_a_refused_request_is_not_sent_in_other_words():
 @pytest.mark.parametrize(
     ("reply", "shown"),
     [("", ""), ("Insuff", ""), ("Insufficient information", ""), ("Insufficient funds", "Insufficient funds"),
-     ("<thi", ""), ("<think>{", ""), ("<think>{</think>Set", "Set"), ("Set {", "Set {")],
+     ("Insufficient information. They", ""), ("<thi", ""), ("<think>{", ""),
+     ("<think>{</think>Set", "Set"), ("Set {", "Set {")],
 )  # fmt: skip
 def test_an_answer_is_shown_as_it_grows(reply: str, shown: str):
     assert answer_so_far(reply) == shown

@@ -68,6 +68,19 @@ def test_schemas_stay_as_they_were_or_every_reply_that_is_kept_must_be_asked_for
     assert found == SCHEMAS
 
 
+def test_each_role_has_its_tasks():
+    """Facts and themes, reports of communities, and small tasks of questions may have models of their own."""
+    roles: dict[str, set[str]] = {}
+    for task in tasks():
+        roles.setdefault(task.role, set()).add(task.name)
+    del roles[""]
+    assert roles == {
+        "extract": {"facts", "facts more", "themes"},
+        "report": {"report"},
+        "small": {"follow-up", "subquestions", "keywords", "question entities"},
+    }
+
+
 @pytest.mark.parametrize("task", tasks(), ids=lambda task: task.text.name)
 def test_every_prompt_is_there_and_task_names_are_its_own(task):
     assert task.text.user

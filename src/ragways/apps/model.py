@@ -16,7 +16,7 @@ from ragways.core.text import counted
 if TYPE_CHECKING:
     from ragways.models.check import EndpointReport, Probe
     from ragways.models.dialect import Dialect
-    from ragways.settings import Settings
+    from ragways.settings import RoleSettings, Settings
 
 app = typer.Typer(help="The language model that is set.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -49,34 +49,39 @@ def check(
     if forget:
         _forget(chosen)
         return
-    report = asyncio.run(_checked(chosen))
-    usd = None if report.usd is None else round(report.usd, 6)
+    reports = asyncio.run(_checked(chosen))
     if json:
-        print_json(
-            {
-                "model": chosen.model.name,
-                "provider": chosen.model.provider,
-                "base_url": chosen.model.base_url,
-                "probes": [asdict(probe) for probe in report.probes],
-                "remembered": asdict(report.dialect) if report.answers and report.dialect else None,
-                "usage": asdict(report.usage),
-                "usd": usd,
-            }
-        )
+        plain = {role: _plain(model, report) for role, (model, report) in reports.items()}
+        print_json(plain.pop("") | ({"roles": plain} if plain else {}))
     else:
-        _show(chosen, report)
-    if not report.answers:
+        for role, (model, report) in reports.items():
+            _show(chosen, role, model, report)
+    if not all(report.answers for _, report in reports.values()):
         raise typer.Exit(ModelError.exit_code)
+
+
+def _plain(model: RoleSettings, report: EndpointReport) -> dict[str, object]:
+    return {
+        "model": model.name,
+        "provider": model.provider,
+        "base_url": model.base_url,
+        "probes": [asdict(probe) for probe in report.probes],
+        "remembered": asdict(report.dialect) if report.answers and report.dialect else None,
+        "usage": asdict(report.usage),
+        "usd": None if report.usd is None else round(report.usd, 6),
+    }
 
 
 def _forget(settings: Settings) -> None:
     from ragways.models.dialect import DialectMemory
 
-    there = DialectMemory(settings.cache).forget(settings.model.base_url, settings.model.name)
-    typer.echo("forgotten" if there else "nothing was remembered of this model there")
+    memory = DialectMemory(settings.cache)
+    there = [memory.forget(one.base_url, one.name) for one in (settings.model, *settings.model.roles.values())]
+    typer.echo("forgotten" if any(there) else "nothing was remembered of this model there")
 
 
-async def _checked(settings: Settings) -> EndpointReport:
+async def _checked(settings: Settings) -> dict[str, tuple[RoleSettings, EndpointReport]]:
+    """The model that is set, and those of roles by their names."""
     from dataclasses import replace
 
     from ragways.assemble import client_of, prices_of
@@ -85,16 +90,18 @@ async def _checked(settings: Settings) -> EndpointReport:
     from ragways.models.ollama import OllamaModel
     from ragways.models.providers import PROVIDERS
 
+    reports: dict[str, tuple[RoleSettings, EndpointReport]] = {}
     async with client_of(settings) as client:
-        if not isinstance(client.model, Endpoint | OllamaModel):
-            raise UsageError(f"model.kind is {settings.model.kind}, not endpoint", "only endpoints can be checked")
-        start = PROVIDERS[settings.model.provider].dialect if settings.model.provider else None
-        report = await check_endpoint(
-            client.model, start=start, prices=prices_of(settings), patience=settings.model.patience
-        )
-    if not report.answers:
-        return report
-    return replace(report, probes=(*report.probes, await _embeddings(settings)))
+        for role, chosen in {"": settings.model, **settings.model.roles}.items():
+            model = client.of(role).model
+            if not isinstance(model, Endpoint | OllamaModel):
+                raise UsageError(f"model.kind is {chosen.kind}, not endpoint", "only endpoints can be checked")
+            start = PROVIDERS[chosen.provider].dialect if chosen.provider else None
+            report = await check_endpoint(model, start=start, prices=prices_of(settings), patience=chosen.patience)
+            if report.answers and not role:
+                report = replace(report, probes=(*report.probes, await _embeddings(settings)))
+            reports[role] = chosen, report
+    return reports
 
 
 async def _embeddings(settings: Settings) -> Probe:
@@ -109,7 +116,7 @@ async def _embeddings(settings: Settings) -> Probe:
     return await check_embeddings(chosen.base_url, chosen.key.get_secret_value(), chosen.name, extras_of(chosen))
 
 
-def _show(settings: Settings, report: EndpointReport) -> None:
+def _show(settings: Settings, role: str, model: RoleSettings, report: EndpointReport) -> None:
     works = {True: "yes", False: "no", None: "–"}
     usage = report.usage
     cost = "price unknown" if report.usd is None else f"${report.usd:.6f}"
@@ -121,7 +128,7 @@ def _show(settings: Settings, report: EndpointReport) -> None:
         f"{usage.output:,} out{reasoning}, {cost}",
     ]
     rows = [(probe.name, works[probe.works], probe.note) for probe in report.probes]
-    title = f"{settings.model.name} at {settings.model.base_url}"
+    title = f"{f'model.{role}: ' * bool(role)}{model.name} at {model.base_url}"
     show_table(Table.of(("call", "works", "what came of it"), rows, title=title, notes=notes if report.answers else ()))
 
 

@@ -49,8 +49,14 @@ def settings_text() -> str:
     sections += _plug_in_layers()
     for name, section in sections:
         lines += ["", f"# {(section.__doc__ or '').strip()}", f"[{name}]"]
+        roles: list[str] = []
         for key, field in section.model_fields.items():
-            lines += _setting(key, field)
+            if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+                roles += ["", f"# {field.description}; what is not set here is as in [{name}]", f"[{name}.{key}]"]
+                roles += _setting("name", field.annotation.model_fields["name"])
+            else:
+                lines += _setting(key, field)
+        lines += roles
     lines += ["", "# USD for a million tokens, where the built-in table is wrong or does not know the model.",
               '# [prices."my-model"]', "# input = 0.5", "# output = 1.5"]  # fmt: skip
     lines += ["", "# Settings of a paradigm; `ragways paradigms` lists them.", "# [paradigms.naive]", "# k = 20"]

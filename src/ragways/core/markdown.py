@@ -1,8 +1,9 @@
 """An answer as Markdown: its citations, its blocks, and its tree for whoever shows it.
 
-A model writes Markdown with the numbers of passages in square brackets, `[2]` or `[1, 3]`. Such a mark is a citation
-in running text, in lists and in tables, and never inside code. Nothing here changes an answer: `Answer.text` stays what
-the model wrote, and programs that show it build nodes from the tree. HTML in an answer is text.
+A model writes Markdown with the numbers of passages in brackets: `[2]`, `[1, 3]`, `[1-4]`, `[passage 5]`, `【2】`.
+Such a mark is a citation in text, in lists and in tables, and never inside code. Nothing here changes an answer:
+`Answer.text` stays what the model wrote, and programs that show it build nodes from the tree. HTML in an answer is
+text.
 """
 
 from __future__ import annotations
@@ -23,8 +24,13 @@ if TYPE_CHECKING:
 
 MOST_PASSAGES = 999
 """The largest number that is read as a citation."""
-MARKS = r"\[[1-9]\d{0,2}(?:\s*[,;]\s*[1-9]\d{0,2})*\]"
+_RANGE = r"[1-9]\d{0,2}(?:\s*[-–]\s*[1-9]\d{0,2})?"
+_INSIDE = rf"(?:[Pp]assages?\s+)?{_RANGE}(?:\s*[,;]\s*{_RANGE})*"
+MARKS = rf"(?:\[{_INSIDE}\]|【{_INSIDE}】)"
+"""A citation as a pattern; those in round brackets are none: `(1)` numbers a list."""
 _MARK = re.compile(MARKS)
+_LONGEST_MARK = 80
+_WIDE_MARK = re.compile(f"【{_INSIDE}】")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)")
 _ADDRESS_START = re.compile(r"(?<![a-zA-Z0-9])(?:(?:https?|ftp)://|www\.)(?=\w)", re.IGNORECASE)
 _ADDRESS = re.compile(r"[^\s<>`|\"\\\[\]\x00]+")
@@ -158,12 +164,14 @@ def _loose_tag(state: StateInline, silent: bool) -> bool:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """Plain text as far as the next sign or address."""
+    """Plain text as far as the next sign, address or citation in wide brackets."""
     found = state.md.inline.terminator_re.search(state.src, state.pos)
     end = found.start() if found else state.posMax
     address = _ADDRESS_START.search(state.src, state.pos, end + 8)
     if address is not None and state.pos < address.start() < end:
         end = address.start()
+    mark = _WIDE_MARK.search(state.src, state.pos, end + _LONGEST_MARK)
+    end = min(end, mark.start()) if mark else end
     if end <= state.pos:
         return False
     if not silent:
@@ -200,17 +208,25 @@ def address_in(text: str, start: int) -> str:
 
 def _cite(state: StateInline, silent: bool) -> bool:
     """`[2]` or `[1, 3]`, unless a link is meant or no such passage was shown."""
-    found = _MARK.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "[" else None
+    found = _MARK.match(state.src, state.pos, state.posMax) if state.src[state.pos] in "[【" else None
     if found is None or state.linkLevel or state.src.startswith("(", found.end()):
         return False
-    numbers = [int(number) for number in re.findall(r"\d+", found[0])]
-    if silent or not all(1 <= number <= state.env.get("shown", MOST_PASSAGES) for number in numbers):
+    numbers = _numbers(found[0], state.env.get("shown", MOST_PASSAGES))
+    if silent or not numbers:
         return False  # silent: where a link's text ends is looked for, and a citation in it is a part of that text
     token = state.push("cite", "cite", 0)
     token.content = found[0]
     token.meta = {"at": (state.pos, found.end()), "numbers": numbers}
     state.pos = found.end()
     return True
+
+
+def _numbers(mark: str, shown: int) -> list[int]:
+    """The numbers in a mark, a range in full; none where one of them was not shown, or a range runs backwards."""
+    ends = [(int(first), int(last or first)) for first, last in re.findall(r"(\d+)(?:\s*[-–]\s*(\d+))?", mark)]
+    if not all(first <= last <= shown for first, last in ends):
+        return []
+    return list(dict.fromkeys(number for first, last in ends for number in range(first, last + 1)))
 
 
 def _math(state: StateInline, silent: bool) -> bool:
@@ -467,8 +483,8 @@ def plain_tree(text: str, shown: int = MOST_PASSAGES) -> list[Node]:
     for part in filter(None, re.split(r"\n{2,}", text.strip())):
         children: list[Node] = []
         for piece in re.split(f"({MARKS})", part):
-            numbers = [int(number) for number in re.findall(r"\d+", piece)] if _MARK.fullmatch(piece) else []
-            if numbers and all(1 <= number <= shown for number in numbers):
+            numbers = _numbers(piece, shown) if _MARK.fullmatch(piece) else []
+            if numbers:
                 children += [["cite", {"n": number}] for number in numbers]
             elif piece:
                 children.append(piece)

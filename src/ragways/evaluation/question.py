@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ragways.core.language import apart
+from ragways.core.markdown import MARKS
 from ragways.core.types import Piece, title_name
 
 _NOT_WORDS = re.compile(r"\W+")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-_MARKS = re.compile(r"\[\d+\]")
+_MARKS = re.compile(MARKS)
 _OTHER = re.compile(r"[^\w\s]")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 

@@ -248,7 +248,7 @@ class _Pricing:
             if estimate.like:
                 await self._embed(self.embedder, estimate.like, estimate.times, planned)
         if estimate.usage.calls:
-            planned.add(estimate.usage, self.model.price(estimate.usage))
+            planned.add(estimate.usage, self.model.of(estimate.role).price(estimate.usage))
             planned.seconds += self._model_seconds(estimate)
         return planned
 

@@ -98,8 +98,8 @@ class Use:
 @dataclass(frozen=True)
 class Estimate:
     """What a layer would do. `texts` are those that need a vector; of others, which nobody knows before, there will be
-    some `like` these, so many `times`. `usage` is that of the model for work cached as `kind`, `seconds` what is
-    computed besides. `estimated` says what was not counted.
+    some `like` these, so many `times`. `usage` is that of the model of `role` for work cached as `kind`, `seconds`
+    what is computed besides. `estimated` says what was not counted.
     """
 
     rows: int
@@ -108,6 +108,7 @@ class Estimate:
     times: float = 1.0
     usage: Usage = field(default_factory=Usage)
     kind: str = ""
+    role: str = ""
     seconds: float = 0.0
     estimated: str = ""
 

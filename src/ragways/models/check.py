@@ -178,6 +178,8 @@ def _not_obeyed(reply: Reply) -> str:
         found, _ = read_json(reply.text)
     except ValueError as error:
         return f"not obeyed: {error}"
+    if not isinstance(found, dict):
+        return f"not obeyed: a list: {shortened(reply.text, 60)}"
     if isinstance(found.get("capital"), str):
         return ""
     given = found.get("arguments", found.get("parameters"))

@@ -107,6 +107,8 @@ class ModelClient:
         self._variant = variant  # what else shapes replies, in words; part of the cache key
         self.temperature = temperature
         """Of calls that have none of their own; part of the cache key."""
+        self.roles: dict[str, ModelClient] = {}
+        """Clients of other models for the tasks of a role (`Task.role`)."""
         self._cache = cache
         self._prices = prices or Prices()
         self._asks = asks
@@ -130,6 +132,8 @@ class ModelClient:
 
         `on_text` gets the text of the reply as it is written; see `OnText`.
         """
+        if (other := self.of(task.role)) is not self:
+            return await other.do(task, given, rule_if_unusable=rule_if_unusable, on_text=on_text)
         if self.model is None:
             return await self.by_rule(task, given, "rule")
         try:
@@ -170,9 +174,14 @@ class ModelClient:
             return None
         return max(0, round((context - output - self._headroom - _FRAME) * _SHARE))
 
+    def of(self, role: str) -> ModelClient:
+        """The client for the tasks of a role: one of its own, else this one."""
+        return self.roles.get(role, self)
+
     async def aclose(self) -> None:
-        if self.model is not None:
-            await self.model.aclose()
+        for client in (self, *self.roles.values()):
+            if client.model is not None:
+                await client.model.aclose()
 
     async def __aenter__(self) -> ModelClient:
         return self
@@ -196,7 +205,7 @@ class ModelClient:
                     call, reader(task, given), cache_as=first, on_text=on_text, task=task
                 )
             except ModelRefused:
-                if cut is None or not task.partial:  # else more room than it gives: the earlier reply must do
+                if cut is None or task.whole:  # else more room than it gives: the earlier reply must do
                     raise
                 here.details["cut"] = True
                 return Outcome(cast(Out, cut.value), here.way, cut=True)
@@ -205,7 +214,7 @@ class ModelClient:
                 reply = complaint.reply or Reply("")
                 here.way = self.way(reply)
                 # What could be read is better than nothing, and who repeats itself would do so again.
-                if (last or reply.repeats) and cut is not None and task.partial:
+                if (last or reply.repeats) and cut is not None and not task.whole:
                     here.details["cut"] = True
                     return Outcome(cast(Out, cut.value), here.way, cut=True, repeats=reply.repeats)
                 if last:

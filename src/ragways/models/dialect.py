@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -23,6 +24,7 @@ from ragways.models.reply import is_strict
 Form = Literal["json_schema", "tool", "json_object", "plain"]
 FORMS: tuple[Form, ...] = get_args(Form)
 """Ways to make a reply follow its schema, the strictest first."""
+_OF_A_FORM = re.compile(r"schema|format|\bjson|\btool|function|\bstrict\b|grammar|structured|guided")
 FILE = "endpoints.json"
 MOST_ENTRIES = 500
 
@@ -43,7 +45,7 @@ class Dialect:
     stream: Literal["with usage", "plain", "no"] = "with usage"
 
     def simpler(self, call: Call, message: str, streaming: bool = False) -> Dialect | None:
-        """The dialect to try after a 400 with this message; None when nothing is left to leave out."""
+        """The dialect to try after a 400 with this message; None when it names nothing that can be left out."""
         message = message.lower()
         if streaming and self.stream != "no" and "stream" in message:
             return replace(
@@ -56,7 +58,7 @@ class Dialect:
                 return replace(self, **{name: False})  # type: ignore[arg-type]
         if self.seed and call.seed is not None and "seed" in message:
             return replace(self, seed=False)
-        return self.looser() if call.schema is not None else None
+        return self.looser() if call.schema is not None and _OF_A_FORM.search(message) else None
 
     def looser(self) -> Dialect | None:
         """The next form after this one, which was refused or not obeyed; None after the last."""

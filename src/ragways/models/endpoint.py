@@ -136,9 +136,10 @@ class Endpoint:
         """
         usual, looser = self._form or self.dialect.form, used.looser()
         if self._trying is None:
-            if used.form == usual and reply.text.strip() and "{" not in reply.text and not reply.cut:
+            prose = "{" not in reply.text and not _has_json(reply)
+            if used.form == usual and reply.text.strip() and prose and not reply.cut:
                 self._trying = looser.form if looser else None
-        elif _has_object(reply):
+        elif _has_json(reply):
             if used.form == self._trying:
                 self._form = used.form
                 logging.getLogger("ragways").warning(
@@ -166,7 +167,7 @@ class Endpoint:
     ) -> tuple[Mapping[str, object], _Streamed | None, Dialect]:
         """The reply of the endpoint, the stream if it was one, and the dialect that was used.
 
-        A 400 may mean that it does not know a parameter: a simpler dialect is tried.
+        A 400 may mean that it does not know a parameter or a form that it names: a simpler dialect is tried.
         """
         began = dialect = exactly or self._now(call)
         first: Refused | None = None
@@ -181,7 +182,7 @@ class Endpoint:
                 data = None
             except Refused as refused:
                 first = first or refused
-                known = refused.status in (400, 422) and exactly is None
+                known = refused.status in (400, 422) and not (refused.too_long or refused.filtered) and exactly is None
                 simpler = dialect.simpler(call, refused.reason, on_text is not None) if known else None
                 if simpler is None:
                     raise first.explained(self.base_url, self._model) from None
@@ -287,7 +288,7 @@ def _reply(data: Mapping[str, object], model: str) -> Reply:
     )
 
 
-def _has_object(reply: Reply) -> bool:
+def _has_json(reply: Reply) -> bool:
     try:
         read_json(reply.text)
     except ValueError:

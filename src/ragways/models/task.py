@@ -33,7 +33,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
 
 from ragways.core.errors import UsageError
 from ragways.core.types import content_hash
@@ -149,8 +149,9 @@ def _load(name: str) -> Prompt:
         raise UsageError(f"there is no prompt {name!r} in ragways/prompts") from None
 
 
-SHOWN = 4000
-"""Characters of an unusable reply that are shown to the model again."""
+Role = Literal["", "extract", "report", "small"]
+SHOWN = 100_000
+"""Characters of an unusable reply that are shown to the model again: all of it, unless an endpoint keeps no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +192,18 @@ class TruncatedReply(InvalidReply):
 class Task(Generic[In, Out]):
     """The input is a frozen dataclass; `reply` is one too, or `str` for free text.
 
-    A field of a reply has a default only where a reply without it is as good.
+    A number, a truth value or a choice of a reply has a default where a reply without it is as good; texts and lists
+    may always be missing (see `models/reply.py`).
 
-    `without` is the honest way without a model. `check` returns a complaint about a reply that fits its type and still
-    cannot be used (a citation of a passage that was not shown). `render` makes the prompt's variables from the input;
-    without it they are the input's fields. `sample` tells repeated trials apart
-    (`replace(TASK, sample=3, temperature=0.7)`). `partial`: when every reply ends too early, what can be read of one is
-    better than nothing, as in an answer that somebody reads. Else it counts as no reply, because what is missing cannot
-    be distinguished from it.
+    `without` is the honest way without a model. `keep` returns what can be used of a reply that fits its type (without
+    citations of passages that were not shown), and `check` a complaint where what is left cannot be used. `render`
+    makes the prompt's variables from the input; without it they are the input's fields. `sample` tells repeated trials
+    apart (`replace(TASK, sample=3, temperature=0.7)`).
+
+    `role` says which model does it, where one is set for that role.
+
+    When every reply ends too early, what could be read of the last is the value, and its outcome is `cut`. With `whole`
+    it counts as no reply: where statements are counted or compared, what is missing cannot be told from it.
 
     `from_text` makes the value of what a model wrote in its own words: then no JSON is requested, one call is enough,
     and a text that was cut off is taken as far as it goes.
@@ -211,10 +216,12 @@ class Task(Generic[In, Out]):
     temperature: float = 0.0
     max_output: int = 1024
     check: Callable[[Out, In], str | None] | None = None
+    keep: Callable[[Out, In], Out] | None = None
     render: Callable[[In], Mapping[str, object]] | None = None
     seed: int | None = None
     sample: int = 0
-    partial: bool = False
+    role: Role = ""
+    whole: bool = False
     from_text: Callable[[str, In], Out] | None = None
 
     @property
@@ -246,15 +253,16 @@ class Task(Generic[In, Out]):
 
     def read(self, reply: Reply, given: In) -> Out:
         """The reply as its type. Raises `InvalidReply`; `TruncatedReply` where it is not whole."""
-        from ragways.models.reply import fits, read_json, without_thinking
+        from ragways.models.reply import fits, read_json, spoken
 
         try:
             if self.in_words:
-                text, whole = without_thinking(reply.text), not reply.cut or self.from_text is not None
+                text, whole = spoken(reply.text), not reply.cut or self.from_text is not None
                 value = self.from_text(text, given) if self.from_text is not None else cast(Out, text)
             else:
                 found, whole = read_json(reply.text)
                 value = fits(self.reply, found)
+                value = self.keep(value, given) if self.keep else value
         except ValueError as error:
             raise InvalidReply(_with_cut(str(error), reply)) from None
         complaint = self.check(value, given) if self.check else None

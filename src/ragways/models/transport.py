@@ -34,6 +34,17 @@ _STAY = {501, 505}
 _LONGEST_REASON = 300  # characters of the endpoint's own words that an error repeats
 
 
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum (?:context|prompt|input)|too many (?:input )?tokens|"
+    r"(?:prompt|input|request|messages?) (?:is|are) too (?:long|large)|reduce the length|"
+    r"token count\b.{0,40}\bexceeds|exceeds? the (?:model'?s? )?(?:context|token)",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(
+    r"content[ _-]?(?:filter|management|policy)|usage polic|safety (?:system|setting|filter|polic)|moderation|"
+    r"\bflagged\b|responsible ?ai",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 
@@ -54,6 +65,8 @@ class Refused(Exception):
         super().__init__(f"{status}: {reason}" if reason else str(status))
         self.status = status
         self.reason = reason
+        said = reason if status in (400, 413, 422) else ""
+        self.too_long, self.filtered = bool(_TOO_LONG.search(said)), bool(_FILTERED.search(said))
 
     def explained(self, base_url: str, model: str) -> ModelRefused:
         """As an error for a person, naming the setting that cures it."""
@@ -67,8 +80,18 @@ class Refused(Exception):
                 "has no credit left for this key",
                 "add credit there, or set another key",
             )
+        elif self.too_long:
+            what = f"says that the prompt is longer than the context of {model!r}"
+            cure = (
+                "show it less (`tokens` of a method, as in --set tokens=2000; `graph.passage_tokens` of a graph), "
+                "leave less room for the answer (`answer.tokens`), or use a model or server with a longer context"
+            )
+        elif self.filtered:
+            what = f"did not pass this prompt on to {model!r}: its filter of content objects"
+            cure = "ask in other words, leave the document out (--where), or use an endpoint without this filter"
         else:
-            what, cure = f"refused the request to {model!r}", "check the setting `model.name`, and its longest context"
+            what = f"refused the request to {model!r}"
+            cure = "check the setting `model.name`; `ragways model check` finds out which calls it takes"
         return ModelRefused(f"the endpoint {base_url} {what} ({self})", cure)
 
 
@@ -330,7 +353,9 @@ def _reason(found: dict[str, object] | None, data: bytes) -> str:
     """The endpoint's own words: `error.message` as a rule, or the first words of whatever it sent."""
     error = found.get("error", found.get("detail", found.get("message"))) if found is not None else None
     if isinstance(error, dict):
-        error = error.get("message") or error
+        code = error.get("code")
+        named = f" ({code})" if isinstance(code, str) and code and error.get("message") else ""
+        error = f"{error.get('message') or error}{named}"
     text = str(error) if error else data[: 4 * _LONGEST_REASON].decode("utf-8", "replace")
     return " ".join(text.split())[:_LONGEST_REASON]
 

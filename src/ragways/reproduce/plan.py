@@ -27,7 +27,7 @@ from ragways.reproduce.experiment import PublishedVariant
 from ragways.reproduce.prepare import Prepared
 from ragways.reproduce.tables import FINE_AGAIN
 from ragways.retrieval.ask import PARADIGMS
-from ragways.settings import ModelSettings, Settings
+from ragways.settings import RoleSettings, Settings
 
 PROMPT, REPLY = 400, 200
 """Tokens of a prompt without its evidence, and of a reply."""
@@ -79,7 +79,7 @@ async def plan(ready: Prepared, progress: ProgressCallback = silent) -> Table:
     )  # fmt: skip
 
 
-def _priced(name: str, usage: Usage, settings: Settings, by: ModelSettings) -> tuple[str, Usage, float | None]:
+def _priced(name: str, usage: Usage, settings: Settings, by: RoleSettings) -> tuple[str, Usage, float | None]:
     return name, usage, prices_of(settings).of(usage, by.name, by.base_url) if usage.calls else 0.0
 
 

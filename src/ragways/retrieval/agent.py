@@ -120,7 +120,9 @@ def _canonical(arguments: str) -> str:
 def answer_of(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> Answer:
     """The answer with the numbers of the evidence it names, and how it follows."""
     if not final.known:
-        return Answer(evidence, ABSTENTION, abstained=True, way=way)
+        assumed = f"Assumed: {'; '.join(final.assumptions)}" if final.assumptions else ""
+        reason = "\n\n".join(filter(None, (final.explanation.strip(), assumed)))
+        return Answer(evidence, ABSTENTION, abstained=True, way=way, explanation=reason)
     wanted = set(terms(f"{' '.join(final.known)} {final.explanation}"))
     numbers: list[int] = []
     citations: list[Citation] = []

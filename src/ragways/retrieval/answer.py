@@ -112,6 +112,7 @@ def answer(
         if not reply.answered:
             if not outcome.by_rule and against is None:
                 how["note"] = await note_on_refusal(use, task, given)
+            how.setdefault("explanation", reply.text)
             return checked(replace(_abstain(evidence, outcome.way), error=error, **how), against)
         if isinstance(reply, RuleReply):
             cited = _cited(use, reply, evidence.items, places)
@@ -182,7 +183,7 @@ def recall(use: Resources) -> Step[Query, Answer]:
         task = wishes.applied(SHORT_RECALL if short else RECALL)
         outcome = await use.model.do(task, RecallInput(query.text), on_text=on_text)
         if not outcome.value.answered:
-            return _abstain(evidence, outcome.way)
+            return replace(_abstain(evidence, outcome.way), explanation=outcome.value.text)
         return Answer(evidence, outcome.value.text, way=outcome.way, note=_note(outcome, task), from_memory=True)
 
     return Step("recall", run)

@@ -13,13 +13,13 @@ the trace says so.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ragways.core.errors import MissingPart, StoreFailed
 from ragways.core.language import NAMES, folded_words, language
+from ragways.core.markdown import unmarked
 from ragways.core.runtime import warn_once
 from ragways.core.trace import current_span
 from ragways.core.types import Answer, Found, Hits, Piece
@@ -86,7 +86,6 @@ ORDERED_BY: Final = "reader"
 """The name under which the reader stands in `Hit.found`. It finds nothing that others did not."""
 SURE: Final = 0.8
 """The least chance with which the reader contradicts a model."""
-_MARKS = re.compile(r"\[\d+\]")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 
 
@@ -170,7 +169,7 @@ def checked(answer: Answer, first: RuleReply | None) -> Answer:
 
 def _agree(answer: str, found: str) -> bool:
     """Whether one answer contains the other: "in 1801", and "1801"."""
-    one, other = _words(_MARKS.sub(" ", answer)), _words(found)
+    one, other = _words(unmarked(answer)), _words(found)
     return _within(other, one) or _within(one, other)
 
 

@@ -21,7 +21,7 @@ from ragways.models.call import Tool
 from ragways.models.task import In, Out, Task
 from ragways.reading.answers import USUAL, Reach
 from ragways.tasks.extract import AnswerPassage, Extraction, extract
-from ragways.tasks.refusal import refuses
+from ragways.tasks.refusal import reason_for_abstaining, refuses
 
 Native = Literal["facts", "points", "rounds", "walk"]
 Prompts = Literal["shared", "native", "short"]
@@ -65,7 +65,7 @@ class AnswerInput:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReply:
-    """`text` is Markdown with the numbers of passages in square brackets; empty where there is no answer."""
+    """`text` is Markdown with the numbers of passages in square brackets; where nothing was answered, the reason."""
 
     answered: bool
     text: str
@@ -196,13 +196,13 @@ _REFUSAL = 300
 
 
 def from_text(text: str, given: object) -> AnswerReply:  # noqa: ARG001 - what every task takes
-    """What a model wrote, as it wrote it. A few words that decline to answer are no answer, unless they cite something;
-    more of them, or a list or code below, tell something all the same.
+    """What a model wrote, as it wrote it. A text that begins with the words of an abstention is no answer. Nor are a
+    few other words that decline, unless they cite something; more of them, or a list or code, tell something.
     """
-    declines = len(text) <= _REFUSAL and "\n\n" not in text and refuses(text)
-    if declines and not claims(text):
-        return AnswerReply(False, "")
-    return AnswerReply(True, text)
+    reason = reason_for_abstaining(text)
+    if reason is None and len(text) <= _REFUSAL and "\n\n" not in text and refuses(text) and not claims(text):
+        reason = text
+    return AnswerReply(True, text) if reason is None else AnswerReply(False, reason)
 
 
 ANSWER = Task(
@@ -258,7 +258,8 @@ def answer_so_far(reply: str) -> str:
     from ragways.models.reply import after_thinking
 
     text = after_thinking(reply)
-    return "" if ABSTENTION.casefold().startswith(text.strip(" .*\n").casefold()) else text
+    begun = ABSTENTION.casefold().startswith(text.strip(" .*\n").casefold())
+    return "" if begun or reason_for_abstaining(text) is not None else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,9 +314,7 @@ class AgentAnswer:
         return tuple(text.strip() for text in self.answers if text.strip(" .").casefold() not in _UNKNOWN)
 
 
-AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task(
-    "agent answer", prompt="agent-answer", reply=AgentAnswer, partial=True
-)
+AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task("agent answer", prompt="agent-answer", reply=AgentAnswer)
 
 
 def answer_tool() -> Tool:

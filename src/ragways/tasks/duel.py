@@ -99,7 +99,7 @@ class Differences:
 
 
 DUEL_DIFFERENCE: Task[DuelInput, Differences] = Task(
-    "duel difference", prompt="duel-difference", reply=Differences, temperature=0.7, max_output=2048
+    "duel difference", prompt="duel-difference", reply=Differences, temperature=0.7, max_output=2048, whole=True
 )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ragways.core.markdown import MARKS
 from ragways.models.task import Task
 from ragways.tasks.refusal import refuses
 
@@ -59,7 +60,7 @@ _NAME = re.compile(
     r"`[^`]{1,80}`|\b\w+(?:[._]\w+)+(?:\(\))?|"  # as code is written
     r"\b[A-Z][\w'’-]*(?: (?:(?:of|the|on|de|von|van|la|and the) )*[A-Z][\w'’-]*)*(?: of (?:1\d|20)\d\d)?"
 )
-_CITED = re.compile(r"\s*\[\d+(?:, ?\d+)*\]")
+_CITED = re.compile(rf"\s*{MARKS}")
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 _PRONOUN = re.compile(
     r"\b(?P<person>he|him|she)\b|\b(?P<thing>it|they|them)\b|\b(?P<owner>his|its|their|her)(?= [a-z])|"
@@ -261,4 +262,5 @@ FOLLOW_UP = Task(
     render=_render,
     check=_check,
     max_output=512,
+    role="small",
 )

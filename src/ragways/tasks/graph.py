@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ragways.models.task import Task
@@ -71,21 +71,42 @@ def _render_more(given: MoreFactsInput) -> Mapping[str, object]:
     return {**_render_facts(given), "known": given.known}
 
 
-def _check_facts(reply: ExtractedFacts, given: FactsInput | MoreFactsInput) -> str | None:
-    """Every fact must belong to a passage that was shown."""
+def _keep_facts(reply: ExtractedFacts, given: FactsInput | MoreFactsInput) -> ExtractedFacts:
+    """The facts with names that belong to a passage that was shown."""
     shown = len(given.passages)
-    numbers = [*(e.passage for e in reply.entities), *(r.passage for r in reply.relations)]
-    wrong = next((number for number in numbers if not 1 <= number <= shown), None)
-    return None if wrong is None else f"there is no passage {wrong}; passages are numbered 1 to {shown}"
+    kept = ExtractedFacts(
+        tuple(e for e in reply.entities if 1 <= e.passage <= shown and e.name.strip()),
+        tuple(
+            r for r in reply.relations
+            if 1 <= r.passage <= shown and r.subject.strip() and r.predicate.strip() and r.object.strip()
+        ),
+    )  # fmt: skip
+    if reply != kept == ExtractedFacts((), ()):
+        raise ValueError(f"no fact has names and the number of a passage; passages are numbered 1 to {shown}")
+    return kept
 
 
 # Without a model, facts come from rules over the whole corpus, which is not a thing of one call.
 FACTS: Task[FactsInput, ExtractedFacts] = Task(
-    "facts", prompt="facts", reply=ExtractedFacts, max_output=6000, check=_check_facts, render=_render_facts
+    "facts",
+    prompt="facts",
+    reply=ExtractedFacts,
+    max_output=6000,
+    keep=_keep_facts,
+    render=_render_facts,
+    whole=True,
+    role="extract",
 )
 """Entities and relations of numbered passages."""
 FACTS_MORE: Task[MoreFactsInput, ExtractedFacts] = Task(
-    "facts more", prompt="facts-more", reply=ExtractedFacts, max_output=6000, check=_check_facts, render=_render_more
+    "facts more",
+    prompt="facts-more",
+    reply=ExtractedFacts,
+    max_output=6000,
+    keep=_keep_facts,
+    render=_render_more,
+    whole=True,
+    role="extract",
 )
 """A second look for those that were missed."""
 
@@ -106,7 +127,7 @@ class WrittenFinding:
     __pydantic_config__: ClassVar = {"title": "SaidFinding"}  # its name in the schema, which cache keys hold
 
     text: str
-    rating: float
+    rating: float = 5.0
     entities: tuple[str, ...] = ()
 
 
@@ -116,8 +137,8 @@ class WrittenReport:
 
     title: str
     summary: str
-    rating: float
-    findings: tuple[WrittenFinding, ...]
+    rating: float = 5.0
+    findings: tuple[WrittenFinding, ...] = ()
 
 
 def _render_report(given: CommunityReportInput) -> Mapping[str, object]:
@@ -125,17 +146,30 @@ def _render_report(given: CommunityReportInput) -> Mapping[str, object]:
     return {"community": "\n\n".join(f"{head}:\n{text}" for head, text in shown if text)}
 
 
+def _keep_report(reply: WrittenReport, _: CommunityReportInput) -> WrittenReport:
+    """Ratings within their bounds, and findings that say something."""
+    findings = (replace(one, rating=_within(one.rating, 10)) for one in reply.findings if one.text.strip())
+    return replace(reply, rating=_within(reply.rating, 10), findings=tuple(findings))
+
+
+def _within(rating: float, most: float) -> float:
+    return min(max(rating, 0), most)
+
+
 def _check_report(reply: WrittenReport, _: CommunityReportInput) -> str | None:
-    if not reply.title.strip() or not reply.summary.strip():
-        return "title and summary must not be empty"
-    ratings = [reply.rating, *(finding.rating for finding in reply.findings)]
-    wrong = next((rating for rating in ratings if not 0 <= rating <= 10), None)
-    return None if wrong is None else f"a rating is {wrong:g}; ratings go from 0 to 10"
+    return None if reply.title.strip() and reply.summary.strip() else "title and summary must not be empty"
 
 
 # Without a model, a report comes from rules over the whole graph and its documents, which is not a thing of one call.
 REPORT = Task(
-    "report", prompt="report", reply=WrittenReport, max_output=1000, check=_check_report, render=_render_report
+    "report",
+    prompt="report",
+    reply=WrittenReport,
+    max_output=1000,
+    role="report",
+    keep=_keep_report,
+    check=_check_report,
+    render=_render_report,
 )
 """Write a report of a community of entities: what it is about, and what holds in it."""
 
@@ -192,17 +226,18 @@ def _shown(number: int, report: ShownReport) -> str:
     return "\n".join(line for line in (f"[{number}] {report.title}", report.names, *report.lines) if line)
 
 
-def _check_points(reply: RatedPoints, given: PointsInput) -> str | None:
+def _keep_points(reply: RatedPoints, given: PointsInput) -> RatedPoints:
+    """The points that say something and name a report that was shown, with ratings within their bounds."""
     shown = len(given.reports)
+    kept = []
     for point in reply.points:
-        if not 0 <= point.rating <= 100:
-            return f"a rating is {point.rating}; ratings go from 0 to 100"
-        wrong = next((n for n in point.reports if not 1 <= n <= shown), None)
-        if wrong is not None:
-            return f"there is no report {wrong}; reports are numbered 1 to {shown}"
-        if point.rating and not point.reports:
-            return "a point names no report that it rests on"
-    return None
+        reports = tuple(n for n in point.reports if 1 <= n <= shown)
+        rating = int(_within(point.rating, 100))
+        if point.text.strip() and (reports or not rating):
+            kept.append(replace(point, rating=rating, reports=reports))
+    if reply.points and not kept:
+        raise ValueError(f"no point has a text and a report that it rests on; reports are numbered 1 to {shown}")
+    return RatedPoints(tuple(kept))
 
 
 async def _best_lines(given: PointsInput) -> RatedPoints:
@@ -242,7 +277,7 @@ POINTS = Task(
     reply=RatedPoints,
     without=_best_lines,
     render=_render_points,
-    check=_check_points,
+    keep=_keep_points,
     max_output=700,
 )
 """Points that reports make towards a question, each rated by how much it helps to answer it."""

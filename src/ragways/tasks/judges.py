@@ -6,10 +6,9 @@ gives it first and not after.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeVar
 
 from ragways.models.task import Task
 from ragways.tasks.shown import shown, task
@@ -17,19 +16,19 @@ from ragways.tasks.shown import shown, task
 Correctness = Literal["correct", "incorrect", "incomplete"]
 QUESTION_COUNT = 3
 """Questions to write for each answer."""
+Verdict = TypeVar("Verdict", "ClaimSupport", "ClaimMatch")
 
 
-def each_once(numbers: Sequence[int], count: int, noun: str) -> str | None:
-    """A complaint where a number is missing, stands twice or names nothing."""
-    counts = Counter(numbers)
-    wrong = next((n for n in sorted(counts) if not 1 <= n <= count), None)
-    if wrong is not None:
-        return f"there is no {noun} {wrong}; they are numbered 1 to {count}"
-    twice = next((n for n in sorted(counts) if counts[n] > 1), None)
-    if twice is not None:
-        return f"{noun} {twice} has more than one verdict"
-    missing = next((n for n in range(1, count + 1) if n not in counts), None)
-    return None if missing is None else f"{noun} {missing} has no verdict"
+def _each_once(verdicts: Sequence[Verdict], count: int, noun: str) -> tuple[Verdict, ...]:
+    """The verdicts on what was shown, in its order; ValueError where one is missing, or two say different things."""
+    kept: dict[int, Verdict] = {}
+    for verdict in verdicts:
+        if replace(kept.setdefault(verdict.claim, verdict), why="") != replace(verdict, why=""):
+            raise ValueError(f"{noun} {verdict.claim} has more than one verdict")
+    missing = next((n for n in range(1, count + 1) if n not in kept), None)
+    if missing is not None:
+        raise ValueError(f"{noun} {missing} has no verdict; they are numbered 1 to {count}")
+    return tuple(kept[n] for n in range(1, count + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,7 @@ class Claims:
     claims: tuple[str, ...]
 
 
-def _check_claims(reply: Claims, _: ClaimsInput) -> str | None:
-    empty = next((n for n, claim in enumerate(reply.claims, start=1) if not claim.strip()), None)
-    return None if empty is None else f"claim {empty} is empty"
-
-
-CLAIMS: Task[ClaimsInput, Claims] = task("judge claims", Claims, 3000, _check_claims)
+CLAIMS: Task[ClaimsInput, Claims] = task("judge claims", Claims, 3000, whole=True)
 """Split a text into claims, each of which can be checked alone."""
 
 
@@ -79,15 +73,12 @@ class ClaimSupport:
 class ClaimSupports:
     verdicts: tuple[ClaimSupport, ...]
 
-    def in_order(self) -> list[ClaimSupport]:
-        return sorted(self.verdicts, key=lambda verdict: verdict.claim)
+
+def _keep_support(reply: ClaimSupports, given: SupportInput) -> ClaimSupports:
+    return ClaimSupports(_each_once(reply.verdicts, len(given.claims), "claim"))
 
 
-def _check_support(reply: ClaimSupports, given: SupportInput) -> str | None:
-    return each_once([verdict.claim for verdict in reply.verdicts], len(given.claims), "claim")
-
-
-SUPPORT: Task[SupportInput, ClaimSupports] = task("judge support", ClaimSupports, 4000, _check_support)
+SUPPORT: Task[SupportInput, ClaimSupports] = task("judge support", ClaimSupports, 4000, keep=_keep_support)
 """Say of each of several claims whether a text bears it out."""
 
 
@@ -109,8 +100,8 @@ class CitationsInput:
     passages: Mapping[str, str]
 
 
-def _check_citations(reply: ClaimSupports, given: CitationsInput) -> str | None:
-    return each_once([verdict.claim for verdict in reply.verdicts], len(given.cited), "sentence")
+def _keep_citations(reply: ClaimSupports, given: CitationsInput) -> ClaimSupports:
+    return ClaimSupports(_each_once(reply.verdicts, len(given.cited), "sentence"))
 
 
 def _render_citations(given: CitationsInput) -> Mapping[str, object]:
@@ -124,7 +115,7 @@ def _render_citations(given: CitationsInput) -> Mapping[str, object]:
 
 
 CITATIONS: Task[CitationsInput, ClaimSupports] = task(
-    "judge citations", ClaimSupports, 4000, _check_citations, render=_render_citations
+    "judge citations", ClaimSupports, 4000, keep=_keep_citations, render=_render_citations
 )
 """Say of each cited sentence of an answer whether what it cites bears it out."""
 
@@ -154,15 +145,14 @@ class ClaimMatches:
     matches: tuple[ClaimMatch, ...]
 
 
-def _check_match(reply: ClaimMatches, given: MatchInput) -> str | None:
-    known = len(given.gold)
-    wrong = sorted({n for match in reply.matches for n in match.gold if not 1 <= n <= known})
-    if wrong:
-        return f"there is no gold claim {wrong[0]}; they are numbered 1 to {known}"
-    return each_once([match.claim for match in reply.matches], len(given.claims), "claim")
+def _keep_match(reply: ClaimMatches, given: MatchInput) -> ClaimMatches:
+    known = range(1, len(given.gold) + 1)
+    kept = [(match, tuple(n for n in match.gold if n in known)) for match in reply.matches]
+    matches = [replace(match, gold=gold) for match, gold in kept if gold or not match.gold]
+    return ClaimMatches(_each_once(matches, len(given.claims), "claim"))
 
 
-MATCH: Task[MatchInput, ClaimMatches] = task("judge match", ClaimMatches, 4000, _check_match)
+MATCH: Task[MatchInput, ClaimMatches] = task("judge match", ClaimMatches, 4000, keep=_keep_match)
 """Match the claims of an answer with those of the gold answer, so that precision and recall come from one look."""
 
 
@@ -220,14 +210,14 @@ class QuestionsInput:
 class AnsweredQuestions:
     """`noncommittal`: the answer evades, so that no question would be answered by it."""
 
-    noncommittal: bool
-    questions: tuple[str, ...]
+    noncommittal: bool = False
+    questions: tuple[str, ...] = ()
 
 
-def _check_questions(reply: AnsweredQuestions, _: QuestionsInput) -> str | None:
-    if len(reply.questions) != QUESTION_COUNT:
-        return f"there are {len(reply.questions)} questions, and there must be {QUESTION_COUNT}"
-    return None if all(question.strip() for question in reply.questions) else "a question is empty"
+def _keep_questions(reply: AnsweredQuestions, _: QuestionsInput) -> AnsweredQuestions:
+    if not reply.questions and not reply.noncommittal:
+        raise ValueError(f"there is no question, and there must be {QUESTION_COUNT}")
+    return replace(reply, questions=reply.questions[:QUESTION_COUNT])
 
 
 def _render_questions(given: QuestionsInput) -> Mapping[str, object]:
@@ -235,6 +225,6 @@ def _render_questions(given: QuestionsInput) -> Mapping[str, object]:
 
 
 QUESTIONS: Task[QuestionsInput, AnsweredQuestions] = task(
-    "judge questions", AnsweredQuestions, 500, _check_questions, render=_render_questions
+    "judge questions", AnsweredQuestions, 500, keep=_keep_questions, render=_render_questions
 )
 """Write the questions that an answer answers, without having seen the one that was asked."""

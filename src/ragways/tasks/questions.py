@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from ragways.models.task import Task
 from ragways.tasks.shown import Passages, shown, task
@@ -48,6 +48,9 @@ class CitingQuestion:
     passages: tuple[int, ...]
 
 
+Citing = TypeVar("Citing", "CitingQuestion", "SummaryQuestion")
+
+
 class _WithPassages(Protocol):
     @property
     def passages(self) -> Passages: ...
@@ -68,13 +71,14 @@ def _check_written(reply: WrittenQuestion, _: PassagesInput) -> str | None:
     return _complaint(reply.question, reply.answer)
 
 
+def _keep_citing(reply: Citing, given: _WithPassages) -> Citing:
+    shown = range(1, len(given.passages) + 1)
+    return replace(reply, passages=tuple(number for number in reply.passages if number in shown))
+
+
 def _check_citing(reply: CitingQuestion, given: _WithPassages) -> str | None:
-    shown = len(given.passages)
     if not reply.passages:
-        return "name at least one passage that the answer rests on"
-    wrong = next((number for number in reply.passages if not 1 <= number <= shown), None)
-    if wrong is not None:
-        return f"there is no passage {wrong}; passages are numbered 1 to {shown}"
+        return f"name at least one passage that the answer rests on; they are numbered 1 to {len(given.passages)}"
     return _complaint(reply.question, reply.answer)
 
 
@@ -131,8 +135,8 @@ class SummaryQuestion:
 def _check_summary(reply: SummaryQuestion, given: SummaryInput) -> str | None:
     if not reply.same:
         return None
-    shown = len(given.passages)
-    if len({number for number in reply.passages if 1 <= number <= shown}) < 2:
+    if len(set(reply.passages)) < 2:
+        shown = len(given.passages)
         return f"the answer must draw on at least two of the passages, which are numbered 1 to {shown}"
     if given.entity.casefold() not in reply.question.casefold():
         return "the question must hold the name of the entity"
@@ -140,7 +144,7 @@ def _check_summary(reply: SummaryQuestion, given: SummaryInput) -> str | None:
 
 
 QUESTION_SUMMARY: Task[SummaryInput, SummaryQuestion] = task(
-    "question summary", SummaryQuestion, 1024, _check_summary, temperature=0.7
+    "question summary", SummaryQuestion, 1024, _check_summary, keep=_keep_citing, temperature=0.7
 )
 """Write a question whose answer draws on several documents about one entity, if they mean the same one."""
 
@@ -167,6 +171,7 @@ QUESTION_STRUCTURE: Task[StructureInput, CitingQuestion] = task(
     CitingQuestion,
     768,
     _check_citing,
+    keep=_keep_citing,
     temperature=0.7,
     words={"level": LEVELS, "summary": {"": "(none)"}},
 )
@@ -193,11 +198,17 @@ class EvolvedInput:
 
 
 QUESTION_CONTEXT: Task[PassagesInput, CitingQuestion] = task(
-    "question context", CitingQuestion, 768, _check_citing, temperature=0.7
+    "question context", CitingQuestion, 768, _check_citing, keep=_keep_citing, temperature=0.7
 )
 """Write a question on a group of passages."""
 QUESTION_EVOLVED: Task[EvolvedInput, CitingQuestion] = task(
-    "question evolved", CitingQuestion, 768, _check_citing, temperature=0.7, words={"how": EVOLUTIONS}
+    "question evolved",
+    CitingQuestion,
+    768,
+    _check_citing,
+    keep=_keep_citing,
+    temperature=0.7,
+    words={"how": EVOLUTIONS},
 )
 """Make a question harder in one way."""
 

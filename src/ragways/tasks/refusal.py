@@ -121,17 +121,38 @@ _ABROAD = lazy_regex(
     )
 )
 """Refusals in German and French."""
-_ELSEWHERE = lazy_regex("(?:" + "|".join(re.escape(each.casefold()) for each in REFUSALS.values()) + r")(?!\w)")
-"""An abstention in another language."""
 _TURN = lazy_regex(r"\b(?:but|however|nevertheless|nonetheless|the answer is|aber|jedoch|mais|cependant|toutefois)\b")
 """What an answer after all begins with."""
 
 
+_ABSTAINS = lazy_regex(
+    r"[\s*_\"'“”(>#-]*(?:insufficient[ _]information(?=\W*(?:\Z|\n)|[^\w\s]| "
+    r"(?:to|in|on|about|for|from|is|was|regarding|available|provided|given)\b)|(?:"
+    + "|".join(map(re.escape, REFUSALS.values()))
+    + r")(?!\w))",
+    re.IGNORECASE,
+)
+"""A text that begins with `ABSTENTION`, in whatever language."""
+
+
+def reason_for_abstaining(answer: str) -> str | None:
+    """What a text that begins with the words of an abstention says besides them; None where it begins otherwise."""
+    match = _ABSTAINS.match(answer)
+    if match is None:
+        return None
+    rest = answer[match.end() :].lstrip(" \t\n.,:;!–—*_\"'”)-。，、")
+    return answer.strip() if rest and answer[match.end()] == " " else rest.strip()
+
+
 def refuses(answer: str) -> bool:
-    """Whether a text declines to answer. One that goes on to answer all the same does not; an empty one does."""
+    """Whether a text declines to answer. One that goes on to answer all the same does not, unless it begins with the
+    words of an abstention; an empty one does.
+    """
+    if reason_for_abstaining(answer) is not None:
+        return True
     text = " ".join(answer[:LONGEST].casefold().replace("_", " ").split()).strip("\"'“”*([{ ")
     whole = text.strip(".!?)]}\"'“”* ")
-    if not whole or _WHOLLY.fullmatch(whole) or _ELSEWHERE.match(text):
+    if not whole or _WHOLLY.fullmatch(whole):
         return True
     lead = _LEAD.match(text)
     refusal = _REFUSING.match(text) or (_REFUSING.match(text, lead.end()) if lead else None) or _ABROAD.match(text)

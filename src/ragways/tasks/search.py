@@ -106,6 +106,7 @@ SUBQUESTIONS = Task(
     without=_ask_for_the_missing,
     render=_render_subquestions,
     max_output=512,
+    role="small",
 )
 
 
@@ -188,6 +189,7 @@ QUESTION_ENTITIES: Task[QuestionEntitiesInput, QuestionEntities] = Task(
     without=_known_names,
     render=_render_question,
     max_output=256,
+    role="small",
 )
 
 
@@ -217,7 +219,13 @@ async def _names_and_words(given: KeywordsInput) -> Keywords:
 
 
 KEYWORDS: Task[KeywordsInput, Keywords] = Task(
-    "keywords", prompt="keywords", reply=Keywords, without=_names_and_words, render=_render_question, max_output=256
+    "keywords",
+    prompt="keywords",
+    reply=Keywords,
+    without=_names_and_words,
+    render=_render_question,
+    max_output=256,
+    role="small",
 )
 
 
@@ -317,6 +325,12 @@ def _render_arms(given: ChooseArmInput) -> Mapping[str, object]:
     return {"question": given.question, "arms": "\n".join(shown)}
 
 
+def _keep_arm(reply: ArmChoice, given: ChooseArmInput) -> ArmChoice:
+    """The way as it is listed, in whatever case and quotes it was written."""
+    written = reply.arm.strip(" `'\"*.").casefold()
+    return ArmChoice(next((arm.name for arm in given.arms if arm.name.casefold() == written), reply.arm))
+
+
 def _check_arm(reply: ArmChoice, given: ChooseArmInput) -> str | None:
     names = [arm.name for arm in given.arms]
     return None if reply.arm in names else f"there is no way {reply.arm[:80]!r}; choose from {', '.join(names)}"
@@ -332,6 +346,7 @@ CHOOSE_ARM = Task(
     reply=ArmChoice,
     without=_best_on_average,
     render=_render_arms,
+    keep=_keep_arm,
     check=_check_arm,
     max_output=128,
 )

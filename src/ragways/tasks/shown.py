@@ -41,9 +41,11 @@ def task(
     max_output: int,
     check: Callable[[Out, In], str | None] | None = None,
     *,
+    keep: Callable[[Out, In], Out] | None = None,
     temperature: float = 0.0,
     words: Mapping[str, Mapping[str, str]] | None = None,
     render: Callable[[In], Mapping[str, object]] = shown,
+    whole: bool = False,
 ) -> Task[In, Out]:
     """A task whose prompt file has its name; `words` say what stands in a prompt for the values of a field."""
 
@@ -52,4 +54,14 @@ def task(
         return {key: tables.get(key, {}).get(str(value), value) for key, value in render(given).items()}
 
     prompt = name.replace(" ", "-")
-    return Task(name, prompt, reply, temperature=temperature, max_output=max_output, check=check, render=rendered)
+    return Task(
+        name,
+        prompt,
+        reply,
+        temperature=temperature,
+        max_output=max_output,
+        check=check,
+        keep=keep,
+        render=rendered,
+        whole=whole,
+    )

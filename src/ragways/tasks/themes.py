@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ragways.models.reply import read_json
 from ragways.models.task import Task
 from ragways.tasks.extract import Terms
 
@@ -99,29 +98,27 @@ def _render(given: ThemesInput) -> Mapping[str, object]:
     return {"title": given.title, "opening": given.opening}
 
 
-def _check(reply: Themes, _: ThemesInput) -> str | None:
-    different = {theme.strip().casefold() for theme in reply.themes} - {""}
-    if len(different) != THEME_COUNT or len(reply.themes) != THEME_COUNT:
-        return f"there must be {THEME_COUNT} different themes, not {len(different)}"
-    return None
-
-
-def usable_themes(reply: str, given: ThemesInput) -> tuple[str, ...]:
-    """The different themes of a reply that `_check` refused, with those of the rule where there are fewer than five;
-    nothing where no theme can be read in it.
-    """
-    try:
-        listed = read_json(reply)[0].get("themes")
-    except ValueError:
-        return ()
-    named = [theme.strip() for theme in listed if isinstance(theme, str)] if isinstance(listed, list) else []
-    by_rule = keywords(given.title, given.opening, given.terms) if any(named) else ()
-    different = {theme.casefold(): theme for theme in reversed((*named, *by_rule)) if theme}
-    return tuple(reversed(different.values()))[:THEME_COUNT]
+def _keep(reply: Themes, given: ThemesInput) -> Themes:
+    """The different themes of a reply, with those of the rule where there are fewer than five."""
+    named = [theme.strip() for theme in reply.themes if theme.strip()]
+    if not named:
+        raise ValueError(f"there must be {THEME_COUNT} themes")
+    by_rule = keywords(given.title, given.opening, given.terms) if len(named) < THEME_COUNT else ()
+    different = {theme.casefold(): theme for theme in reversed((*named, *by_rule))}
+    return Themes(tuple(reversed(different.values()))[:THEME_COUNT])
 
 
 async def _without(given: ThemesInput) -> Themes:
     return Themes(keywords(given.title, given.opening, given.terms))
 
 
-THEMES = Task("themes", prompt="themes", reply=Themes, without=_without, render=_render, check=_check, max_output=256)
+THEMES = Task(
+    "themes",
+    prompt="themes",
+    reply=Themes,
+    without=_without,
+    render=_render,
+    keep=_keep,
+    max_output=256,
+    role="extract",
+)

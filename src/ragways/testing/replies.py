@@ -173,17 +173,25 @@ class Routes:
             return replace(response, pause=fault.seconds or 0.0)
         return response.halved if kind == "cut" else response
 
-    def _chat(self, body: Mapping[str, object], kind: str) -> HttpResponse:
+    def _refusal(self, body: Mapping[str, object]) -> str:
+        """Why a request is answered 400; nothing where it is not."""
         form = body.get("response_format")
         asked = form.get("type") if isinstance(form, dict) else None
         if asked is not None and asked not in self._forms:
-            return HttpResponse.error(400, f"response_format {asked} is not supported")
+            return f"response_format {asked} is not supported"
         for name in sorted(self._refuses & body.keys()):
-            return HttpResponse.error(400, f"Unsupported parameter: '{name}'")
+            return f"Unsupported parameter: '{name}'"
+        return ""
+
+    def _chat(self, body: Mapping[str, object], kind: str) -> HttpResponse:
+        if refusal := self._refusal(body):
+            return HttpResponse.error(400, refusal)
         if kind == "empty":
             return HttpResponse.json({"choices": []})
         said = {"wrong": '{"unexpected": [1, 2, 3]}', "malformed": '{"text": <<broken>> ]'}.get(kind)
         message = said if said is not None else self._reply(body)
+        if isinstance(message, HttpResponse):
+            return message
         if kind == "halved" and isinstance(message, str):
             message = message[: 2 * len(message) // 3]
         forced = _forced_tool(body)

@@ -61,12 +61,12 @@ class LoopbackServer:
     """The server in a thread of its own.
 
     `reply` makes the text of a message from the request's body, or a `message` object, or a whole response with
-    `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400.
-    A tool that must be called is called with the text of the reply, if that is
-    JSON. `key` is a key, or more that requests must bring (`Demands`). Without `streams` it ignores that a stream is
-    wanted, as some endpoints do. `before_event` is awaited with each event of a stream before that is sent: it can hold
-    a reply back. With a `context` it reports no more tokens than that as read, and lists it with its model.
-    `requests` are the first 10,000. Ollama's own API is served under `/api`.
+    `choices`, or an `HttpResponse` such as an error. `forms` are the values of `response_format` it understands; to the
+    fields in `refuses` it answers 400. A tool that must be called is called with the reply's text, if that is JSON.
+    `key` is a key, or more that requests must bring (`Demands`). Without `streams` it ignores that a stream is wanted,
+    as some endpoints do. `before_event` is awaited with each event of a stream before that is sent: it can hold a reply
+    back. With a `context` it reports no more tokens than that as read, and lists it with its model. `requests` are the
+    first 10,000. Ollama's own API is served under `/api`.
     """
 
     def __init__(

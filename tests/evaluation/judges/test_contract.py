@@ -212,13 +212,13 @@ def test_names_to_choose_from_stand_once_each():
 
 
 WRONG = {
-    "judge_support": [[1], [1, 1], [1, 3], [0, 1], [1, 2, 3], [1, 2, 2], []],
+    "judge_support": [[1], [1, 1], [1, 3], [0, 1], []],
     "judge_citations": [[1], [2, 2], [1, 5]],
 }
 
 
 @pytest.mark.parametrize(("task", "numbers"), [(task, numbers) for task, many in WRONG.items() for numbers in many])
-def test_verdicts_that_miss_repeat_or_invent_a_number_are_asked_again(task: str, numbers: list[int], tmp_path: Path):
+def test_verdicts_that_miss_a_number_are_asked_again(task: str, numbers: list[int], tmp_path: Path):
     by = JUDGES["faithfulness" if task == "judge_support" else "citation-correctness"]
     said = 0
 
@@ -252,9 +252,7 @@ def _line(task: str, wrong: object):
             {"matches": [{"claim": 1, "why": "", "gold": [9]}, {"claim": 2, "why": "", "gold": []}]},
         ),
         ("crag", "judge_match", {"matches": [{"claim": 1, "why": "", "gold": [1]}]}),
-        ("faithfulness", "judge_claims", {"claims": ["one", " "]}),
-        ("answer-relevancy", "judge_questions", {"noncommittal": False, "questions": ["one?"]}),
-        ("answer-relevancy", "judge_questions", {"noncommittal": True, "questions": ["one?", "", "three?"]}),
+        ("answer-relevancy", "judge_questions", {"noncommittal": False, "questions": [""]}),
         ("correct", "judge_correct", {"why": "", "verdict": "excellent"}),
     ],
 )

@@ -324,3 +324,15 @@ def test_a_view_that_is_not_made_of_its_rows_is_reported(made: Any) -> None:
     assert [found.name for found in GRAPH.check(context) if found.severity == "error"] == []
     index.store.db.execute("DELETE FROM mentions WHERE name = 'saltrey'")
     assert "graph: arrays that are not made of the rows" in {found.name for found in GRAPH.check(context)}
+
+
+def test_facts_are_of_the_model_that_extracts(made: Any) -> None:
+    index = made(method="model")
+    write_texts(index.store, TWO)
+    with ScriptedModel([]) as large, ScriptedModel([reply], name="small") as small:
+        use = index.use_of(large)
+        use.model.roles["extract"] = ModelClient(small)
+        estimate = GRAPH.estimate(index.sample(), use)
+        asyncio.run(GRAPH.extract(list(index.store.sources()), use))
+    assert (estimate.role, [estimate.kind]) == ("extract", index.cache.kinds("facts:"))
+    assert estimate.kind.endswith("-small")

@@ -261,7 +261,7 @@ def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
 
 def test_usable_themes_of_a_wrong_reply_are_stored_and_not_requested_again(tmp_path: Path):
     runs = window_runs(tmp_path)
-    with ScriptedModel([{"themes": ["Tides", "tides", " Salt "]}] * 2) as model:
+    with ScriptedModel([{"themes": ["Tides", "tides", " Salt "]}]) as model:
         runs.model = ModelClient(model, asks=2)
         runs.run({"sea.txt": SEA})
         layer = runs.run({"sea.txt": SEA + "\n\n"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ragways import Settings
 from ragways.assemble import EmbedderKind, ModelKind
-from ragways.settings import ModelSettings
+from ragways.settings import RoleSettings
 
 
 class Letters:
@@ -38,7 +38,7 @@ def _letters(settings: Settings) -> Letters:
     return Letters(str(settings.embedder.options.get("letters", string.ascii_lowercase)))
 
 
-def _parrot(_: Settings, chosen: ModelSettings) -> Parrot:
+def _parrot(_: Settings, chosen: RoleSettings) -> Parrot:
     return Parrot(chosen.name or "parrot", str(chosen.options.get("phrase", "Pieces of eight.")))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.duel.entries import DuelEntries, DuelRules
     from ragways.evaluation.duel.replies import DuelJudge
-    from ragways.settings import ModelSettings, Settings
+    from ragways.settings import RoleSettings, Settings
 
 CURE = "set judge.name and judge.base_url (or model.name and model.base_url) in the settings"
 
@@ -76,7 +76,7 @@ def duel(
         raise typer.Exit(PARTLY)
 
 
-def _judging(settings: Settings) -> ModelSettings:
+def _judging(settings: Settings) -> RoleSettings:
     """The settings of the model that judges."""
     return settings.judge if settings.judge.name else settings.model
 

@@ -34,7 +34,7 @@ async def supported(resources: JudgeResources, record: Record, text: str, by: st
     claims = await claims_of(resources, record, text)
     if not claims:
         return Score(None, NO_CLAIMS)
-    verdicts = (await resources.model.do(SUPPORT, SupportInput(claims, by))).value.in_order()
+    verdicts = (await resources.model.do(SUPPORT, SupportInput(claims, by))).value.verdicts
     rows = [
         {"claim": claim, "supported": verdict.supported, "why": verdict.why}
         for claim, verdict in zip(claims, verdicts, strict=True)
@@ -193,8 +193,7 @@ async def _matched(resources: JudgeResources, record: Record, claims: Sequence[s
     stated = {n for match in matches for n in match.gold}
     precision, recall = sum(bool(match.gold) for match in matches) / len(claims), len(stated) / len(gold)
     stating = tuple(
-        MatchedClaim(claims[match.claim - 1], tuple(sorted(set(match.gold))), match.why)
-        for match in sorted(matches, key=lambda match: match.claim)
+        MatchedClaim(claims[match.claim - 1], tuple(sorted(set(match.gold))), match.why) for match in matches
     )
     return MatchedClaims(precision, recall, stating, tuple(gold), text)
 

@@ -173,7 +173,7 @@ async def _citations(resources: JudgeResources, record: Record) -> Mapping[str, 
     texts |= {
         piece.id: text for piece, text in zip(record.evidence, passages(record), strict=True) if piece.id in texts
     }
-    verdicts = (await resources.model.do(CITATIONS, CitationsInput(record.text, pairs, texts))).value.in_order()
+    verdicts = (await resources.model.do(CITATIONS, CitationsInput(record.text, pairs, texts))).value.verdicts
     rows = [
         {"sentence": pair.sentence, "quotes": list(pair.quotes), "supported": verdict.supported, "why": verdict.why}
         for pair, verdict in zip(pairs, verdicts, strict=True)

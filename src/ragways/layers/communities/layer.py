@@ -64,7 +64,7 @@ class CommunityLayer(Layer):
         reports = math.ceil(tokens / TOKENS_A_CALL) + sample.undone
         usage, kind = Usage(), ""
         if _by_model(use):
-            kind = kind_of(use.model)
+            kind = kind_of(use.model.of(REPORT.role))
             before = use.cache.spent(kind)
             if before.calls:
                 each = Usage(1, round(before.input / before.calls), round(before.output / before.calls))
@@ -78,6 +78,7 @@ class CommunityLayer(Layer):
             times=reports / max(1, len(like)),
             usage=usage,
             kind=kind,
+            role=REPORT.role,
             seconds=reports * _SECONDS_A_REPORT,
             estimated="communities, reports and their vectors",
         )
@@ -172,7 +173,7 @@ class _Fold:
         if not _by_model(self._use):
             return ""
         if self._use.pays:
-            return kind_of(self._use.model)
+            return kind_of(self._use.model.of(REPORT.role))
         if self._before is not None and self._before.kind:
             return self._before.kind
         # A view made again by whoever has no model: reports are found again under the kind that most were cached as.

@@ -111,6 +111,7 @@ class GraphLayer(Layer):
         from ragways.layers.graph.extract import extract
         from ragways.layers.graph.model import expected_usage, model_kind
         from ragways.layers.lexicon import Lexicon
+        from ragways.tasks.graph import FACTS
 
         settings = use.settings_of(self.name, GraphSettings)
         began = time.perf_counter()
@@ -120,7 +121,8 @@ class GraphLayer(Layer):
         seconds = (time.perf_counter() - began) / sample.share
         usage, kind = Usage(), ""
         if settings.method == "model":
-            usage, kind = expected_usage(sample.every(), use, settings), model_kind(use.model, settings)
+            usage = expected_usage(sample.every(), use, settings)
+            kind = model_kind(use.model.of(FACTS.role), settings)
         embedded = settings.vectors != "none" and "vectors" in use.layers
         return Estimate(
             round(len(names) / sample.share**_GROWTH),
@@ -128,6 +130,7 @@ class GraphLayer(Layer):
             times=1 / sample.share,
             usage=usage,
             kind=kind,
+            role=FACTS.role,
             seconds=seconds,
             estimated="entities and their vectors" if embedded else "entities",
         )

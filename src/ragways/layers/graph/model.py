@@ -68,9 +68,10 @@ async def facts_by_model(
     documents: Sequence[Source], use: Use, settings: GraphSettings
 ) -> list[FactsOfDocument | None]:
     """Facts of each document; None where some passage has none, because the model failed or nobody may ask it now."""
-    kind = model_kind(use.model, settings)
+    model = use.model.of(FACTS.role)
+    kind = model_kind(model, settings)
     # Without a model, as in a removal, the facts stand that any model was paid for.
-    kinds = [kind] if use.model.model is not None else use.cache.kinds(kind.removesuffix("none"))
+    kinds = [kind] if model.model is not None else use.cache.kinds(kind.removesuffix("none"))
     missing = _missing_passages(documents, use, kinds)
     if missing and use.pays:
         _require_model(use)
@@ -81,7 +82,7 @@ async def facts_by_model(
 
 
 def _require_model(use: Use) -> None:
-    if use.model.model is None:
+    if use.model.of(FACTS.role).model is None:
         raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
 
 
@@ -209,7 +210,7 @@ def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSetting
     """What the facts of these documents would use: calls and passages are counted, the prompt around them on some. What
     a model writes is as long as what it wrote here before or, where it has not, as what it reads.
     """
-    kind, seen = model_kind(use.model, settings), set[str]()
+    kind, seen = model_kind(use.model.of(FACTS.role), settings), set[str]()
     calls = read = 0
     some: list[Pack] = []
     waiting_documents = iter(documents)

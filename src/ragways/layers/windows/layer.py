@@ -17,6 +17,7 @@ from ragways.layers.windows.view import NAME, TextHashes, fold
 from ragways.store.sentences import sentence_counts
 from ragways.store.source import Source
 from ragways.store.store import Change, Facts, Store
+from ragways.tasks.themes import THEMES
 
 _AT_ONCE = 500
 _PAIR_SECONDS = 2e-8
@@ -54,7 +55,7 @@ class WindowLayer(Layer):
 
     def unfinished(self, store: Store, use: Use) -> Iterable[int]:
         """Documents whose themes a model can name that were named by the rule."""
-        if use.model.model is None or not use.pays:
+        if use.model.of(THEMES.role).model is None or not use.pays:
             return ()
         query = "SELECT DISTINCT document FROM themes WHERE way = ? ORDER BY document"
         return [row[0] for row in store.db.execute(query, (RULE,))]
@@ -71,7 +72,8 @@ class WindowLayer(Layer):
         def windowed(sources: Iterable[Source]) -> Iterator[WindowedDocument]:
             return (WindowedDocument.of(source, settings) for source in sources if source.sentences)
 
-        asks, rows, documents, coming = use.model.model is not None, 0, 0, ThemesToCome(use.cache)
+        rows, documents, coming = 0, 0, ThemesToCome(use.cache)
+        asks = use.model.of(THEMES.role).model is not None
         for some in batches(windowed(sample.every())):
             rows += sum(len(document.windows) for document in some)
             documents += len(some)
@@ -89,6 +91,7 @@ class WindowLayer(Layer):
             times=documents / max(1, len(like)),
             usage=coming.usage,
             kind=KIND,
+            role=THEMES.role,
             seconds=_PAIR_SECONDS * rows**2,
             estimated="themes, edges" if rows else "",
         )

@@ -18,7 +18,7 @@ from ragways.layers.words import terms
 from ragways.models.limits import count_call
 from ragways.store.cache import WorkCache
 from ragways.store.store import Store
-from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening, usable_themes
+from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening
 
 KIND = "themes"
 """Under which replies of a model are cached."""
@@ -57,7 +57,7 @@ def themes_hash(document: WindowedDocument) -> str:
 async def name_themes(use: Use, documents: Sequence[WindowedDocument]) -> list[DocumentThemes]:
     """Themes of documents: the model's, where there is one or it named them before, else by the rule."""
     wanted = {themes_hash(document): document for document in documents}
-    if use.model.model is not None and use.pays:
+    if use.model.of(THEMES.role).model is not None and use.pays:
         known = use.cache.results(KIND, wanted)
         await _ask_all(use, sorted((item for item in wanted.items() if item[0] not in known), key=lambda item: item[0]))
     named = use.cache.results(KIND, wanted)
@@ -96,14 +96,11 @@ async def _ask(use: Use, hash: str, document: WindowedDocument) -> None:
         except ModelRefused:
             raise
         except ModelError as error:
+            use.fail(error.message)
             reply = error.reply if isinstance(error, UnusableReply) else ""
-            if not (themes := usable_themes(reply, _input(document))):
-                use.fail(error.message)
-                use.cache.keep_failure(KIND, hash, error.message, reply, cost)
-                return
-        else:
-            themes = tuple(theme.strip() for theme in outcome.value.themes)
-        use.cache.keep_results(KIND, {hash: json.dumps(themes, ensure_ascii=False)}, cost)
+            use.cache.keep_failure(KIND, hash, error.message, reply, cost)
+            return
+        use.cache.keep_results(KIND, {hash: json.dumps(outcome.value.themes, ensure_ascii=False)}, cost)
 
 
 def _input(document: WindowedDocument) -> ThemesInput:

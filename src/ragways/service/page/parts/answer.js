@@ -30,12 +30,17 @@ export function AnswerText({ collection, result, under }) {
   if (result.abstained) {
     return html`<div class="abstained">
       <p class="reading said">${result.evidence.length ? "The documents do not tell, as far as this way could see." : "No answer: nothing was found to rest one on."}</p>
+      <${Because} collection=${collection} result=${result} under=${under} />
       <${Surety} result=${result} />
     </div>`;
   }
   return html`<${Written} collection=${collection} result=${result} blocks=${result.blocks} under=${under} />
-    ${result.explanation && html`<div class="because soft"><${Written} collection=${collection} result=${result} blocks=${result.explanation_blocks} under=${under} /></div>`}
+    <${Because} collection=${collection} result=${result} under=${under} />
     <${Surety} result=${result} />`;
+}
+
+function Because({ collection, result, under }) {
+  return result.explanation && html`<div class="because soft"><${Written} collection=${collection} result=${result} blocks=${result.explanation_blocks} under=${under} /></div>`;
 }
 
 // How sure it is, what is to be known of how it was made, and what went wrong on the way.
