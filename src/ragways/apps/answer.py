@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragways.apps.logs import BEGUN_ANEW
@@ -90,25 +90,35 @@ def show_answer(result: Result, *, written: bool = False, quiet: bool = False, d
     """
     from rich.text import Text
 
+    from ragways.retrieval.answer import READ_WAY
+    from ragways.retrieval.passages import shown_passages
+
     out = console()
     answer = result.answer
-    if not written:
+    # Without a model the passages themselves are the answer, below a short one where the reader found its very words.
+    windows = shown_passages(answer) if answer.by_rule or answer.abstained else {}
+    if not written and not (windows and answer.way == READ_WAY and not answer.explanation and not answer.abstained):
         show_text(answer, answer.full_text)
-    sources = list(_sources(answer, details=details))
+    sources = list(_sources(answer, windows, details=details))
     if sources:
-        out.print(Text("\nSources" if answer.citations else "\nNearest passages", "bold"))
+        title = "Sources" if not windows else "Nearest passages" if answer.abstained else "From your documents"
+        out.print(Text(f"\n{title}\n" if windows else f"\n{title}", "bold"))
     for number, hit, source, duplicates, quotes in sources:
         date = f" ({printable(hit.piece.date)})" if hit.piece.date else ""
         where = printable(str(source)) or hit.piece.id
         lines = [Text.assemble(f"[{number}] ", (printable(hit.piece.title) + date, "bold"), "  ", (where, "cyan"))]
         if details:
             lines.append(Text(f"    {hit.score:.3f}  {hit.piece.id}", "dim"))
-        lines += [Text(f"    “{_snippet(quote, QUOTED)}”", "dim") for quote in quotes]
+        if number in windows:
+            lines += [Text(f"    {printable(line, tabs=True)}") for line in windows[number].split("\n")]
+        else:
+            lines += [Text(f"    “{_snippet(quote, QUOTED)}”", "dim") for quote in quotes]
         if duplicates:
             lines.append(Text(f"    {duplicates} more like it {'was' if duplicates == 1 else 'were'} found", "yellow"))
-        out.print(Text("\n").join(lines), soft_wrap=True)
+        out.print(Text("\n").join([*lines, *([Text()] if number in windows else [])]), soft_wrap=True)
     if not quiet:
-        out.print(Text("\n" + _cost(result, len(sources)), "dim"), soft_wrap=True)
+        line = _cost(result, len(sources))
+        out.print(Text(line if windows and sources else f"\n{line}", "dim"), soft_wrap=True)
         if answer.note:
             out.print(Text(printable(answer.note), "dim"), soft_wrap=True)
         if details:
@@ -145,27 +155,26 @@ def show_text(answer: Answer, text: str) -> None:
         out.print(drawn(text, len(answer.evidence.items)), crop=False)
 
 
-def _sources(answer: Answer, *, details: bool) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:
-    """Number, hit, origin, near-duplicates and quotes of each passage that is cited, or of the nearest where none is;
-    with `details`, of every passage.
+def _sources(
+    answer: Answer, windows: Mapping[int, str], *, details: bool
+) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:
+    """Number, hit, origin, near-duplicates and quotes of each passage that is cited, or shown by a window; with
+    `details`, of every passage.
     """
-    from ragways.retrieval.as_plain import nearest_sentences
-
     quotes: dict[str, dict[str, Origin]] = {}
     for citation in answer.citations:
         quotes.setdefault(citation.piece, {}).setdefault(citation.quote, citation.source)
-    nearest = [] if quotes else list(nearest_sentences(answer))
     for number, (hit, source, duplicates) in enumerate(answer.evidence.described(), start=1):
         known = quotes.get(hit.piece.id, {})
         cited = {
             one: origin for one, origin in known.items() if not any(one in other for other in known if other != one)
         }
-        if cited:
+        if cited and not windows:
             # One sentence has lines of its own; for several, those of the whole passage.
             where = next(iter(cited.values())) if len(cited) == 1 else source
             yield number, hit, where, duplicates, list(cited)
-        elif details or (not quotes and number <= len(nearest)):
-            yield number, hit, source, duplicates, nearest[number - 1 : number] or [hit.piece.text]
+        elif details or number in windows:
+            yield number, hit, source, duplicates, list(cited) or [hit.piece.text]
 
 
 def _cost(result: Result, shown: int) -> str:

@@ -112,7 +112,11 @@ def _table_signs(text: str, start: int, table: Markup, order: int, header: Calla
     first, last = max(table.start, start), min(table.end, start + len(text))
     signs: list[Insertion] = []
     begin = first
-    for number, row in enumerate(text[first - start : last - start].split("\n")):
+    rows = text[first - start : last - start].split("\n")
+    if first == table.start and len(rows) > 1 and " | " not in rows[0] and " | " in rows[1]:
+        signs.append((first + len(rows[0]), 0, -order, "\n"))  # a caption stands above the names of the columns
+        begin += len(rows.pop(0)) + 1
+    for number, row in enumerate(rows):
         stop = begin + len(row)
         top = "" if number else row if first == table.start else header(table)
         rule = f"|{' --- |' * (top.count(' | ') + 1)}"

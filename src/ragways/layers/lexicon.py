@@ -91,7 +91,7 @@ class Lexicon(KnownNames):
         path = (store.folder if folder is None else folder) / FILE
         if is_damaged(store, path):
             logging.getLogger("ragways").warning("ragways: %s was damaged, and is made anew", path)
-        elif path.is_file():
+        elif path.is_file() and META in store.meta():  # else it is left of an index of another version
             if (made := cls(connect(path, write=False), path)).format == _FORMAT:
                 return made
             made.close()
@@ -108,7 +108,8 @@ class Lexicon(KnownNames):
 
 def is_damaged(store: Store, path: Path) -> bool:
     """Whether the lexicon in this file is not the one that was made of this store."""
-    return path.is_file() and file_hash(path).hex() != store.meta().get(META)
+    known = store.meta().get(META)
+    return known is not None and path.is_file() and file_hash(path).hex() != known
 
 
 def _epoch(store: Store) -> str:

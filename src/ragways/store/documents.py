@@ -87,7 +87,9 @@ class StoredDocuments:
 
     def shown(self, piece: Piece, *, escape: bool = False) -> str:
         def first_row(table: Markup) -> str:
-            return self.text(piece.document, table.start, table.end).partition("\n")[0]
+            caption, _, rest = self.text(piece.document, table.start, table.end).partition("\n")
+            names = rest.partition("\n")[0]
+            return names if " | " in names and " | " not in caption else caption
 
         markup = self.markup(piece)
         return markdown(piece.text, piece.start, markup, first_row, escape=escape) if markup else piece.text
