@@ -36,7 +36,6 @@ from ragways.evaluation.questions.generate import generate
 from ragways.index.build import build
 from ragways.retrieval.ask import ask
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.routing.auto import least_chance
 from ragways.settings import AnswerSettings, read_settings
 from training.data import half_of
 
@@ -150,8 +149,8 @@ async def rows_of(use: Resources, name: str, cases: Sequence[Case]) -> list[Row]
                 "features": features,
             }
             if paradigm == AUTO and result.route is not None:
-                least = least_chance(AnswerSettings().threshold, result.route)
-                row |= {"refused": result.answer.abstained or (result.answer.chance or 0.0) < least}
+                chance = result.answer.chance or 0.0
+                row |= {"refused": result.answer.abstained or chance < AnswerSettings().threshold}
             truth = one.kind in ("answerable", "without") and right(one, result.answer)
             rows.append({**row, "right": truth, "question": one.question.text, "answer": result.answer.text})
     return rows

@@ -25,12 +25,12 @@ import numpy as np
 from ragways.assemble import opened
 from ragways.core.types import Query
 from ragways.evaluation.record import Records
-from ragways.evaluation.routing.fit import FitSettings, crossed_choices, fit, guard_of
+from ragways.evaluation.routing.fit import FitSettings, crossed_choices, fit
 from ragways.evaluation.routing.outcomes import Outcomes, about_the_whole, gather
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.auto import decide
 from ragways.retrieval.routing.look import look
-from ragways.retrieval.routing.router import ABSTAIN
+from ragways.retrieval.routing.router import ABSTAIN, Router
 from ragways.settings import read_settings
 
 UNSEEN = (
@@ -64,8 +64,9 @@ def main() -> None:
     options = parser.parse_args()
     outcomes = gather(options.runs, quality="all-evidence", common=True)
     settings = FitSettings(trade=options.trade)
-    chosen, fixed, _ = crossed_choices(outcomes, settings, "corpus")
-    guard = guard_of(outcomes, settings, "corpus", chosen, fixed)
+    chosen, _ = crossed_choices(outcomes, settings, "corpus")
+    router = fit(outcomes, settings, "corpus")
+    guard = router.guard
     summary = {record.question for run in options.runs for record in Records(run) if about_the_whole(record)}
     whole = np.array([question in summary for question in outcomes.questions])
     quality, tokens, rows = outcomes.mean_quality, outcomes.costs["tokens"], np.arange(len(outcomes))
@@ -76,27 +77,27 @@ def main() -> None:
     cuts = {outcomes.arms[a]: a for a in outcomes.nested}
     report: dict[str, object] = {
         "trade": options.trade,
+        "best fixed": router.fixed,
         "guard": {"gain": round(guard.gain, 4), "lower": round(guard.lower, 4), "passed": guard.passed},
     }
     for place, corpus in enumerate(outcomes.corpora):
         here = outcomes.corpus == place
         some = here & plain
-        router = float(quality[rows, chosen][some].mean()), float(tokens[rows, chosen][some].mean())
+        routed = float(quality[rows, chosen][some].mean()), float(tokens[rows, chosen][some].mean())
         arms = {arm: (float(quality[some, a].mean()), float(tokens[some, a].mean())) for arm, a in cuts.items()}
-        cheapest = min((arm for arm in arms if arms[arm][0] >= router[0] - NEAR), key=lambda arm: arms[arm][1])
+        cheapest = min((arm for arm in arms if arms[arm][0] >= routed[0] - NEAR), key=lambda arm: arms[arm][1])
         report[corpus] = {
             "questions": int(some.sum()),
-            **{arm: [round(found, 3), round(taken)] for arm, (found, taken) in {"router": router, **arms}.items()},
+            **{arm: [round(found, 3), round(taken)] for arm, (found, taken) in {"router": routed, **arms}.items()},
             "cheapest as good": cheapest,
-            "times its tokens": round(router[1] / arms[cheapest][1], 2),
-            "best fixed elsewhere": outcomes.arms[fixed[np.flatnonzero(here)[0]]],
+            "times its tokens": round(routed[1] / arms[cheapest][1], 2),
             "refused of those with evidence": round(float((chosen[some] == refusal).mean()), 3),
             "refused of those without an answer": _share(chosen[here & null] == refusal),
             "to reports of those with evidence": _share(reports[chosen[some]]),
             "to reports of those about the whole": _share(reports[chosen[here & whole]]),
         }
     report |= {f"new wordings, {index.name}": asyncio.run(_sent(index)) for index in options.ask}
-    report["microseconds of a decision"] = _deciding(outcomes, settings)
+    report["microseconds of a decision"] = _deciding(outcomes, router)
     print(json.dumps(report, indent=1))
 
 
@@ -112,9 +113,8 @@ def _share(marks: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float | None:
     return round(float(marks.mean()), 3) if len(marks) else None
 
 
-def _deciding(outcomes: Outcomes, settings: FitSettings) -> int:
+def _deciding(outcomes: Outcomes, router: Router) -> int:
     """CPU time of `Router.decide` on the features of each question, on average."""
-    router = fit(outcomes, settings)
     asked = [
         {name: float(value) for name, value in zip(outcomes.names, row, strict=True) if not math.isnan(value)}
         for row in outcomes.features

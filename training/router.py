@@ -3,7 +3,6 @@
     python -m training.router --data DIR --indexes DIR --runs DIR [--look fused] [SET …]
     python -m training.router --paradigms ROUTERS/paradigms.json
     ragways route fit RUNS/fused/* --out ROUTERS/fused.json --trade 0.03 --common
-    ragways route fit RUNS/hybrid-words/* --out ROUTERS/hybrid-words.json --trade 0.03 --common
     ragways route evaluate RUNS/fused/*
 
 ROUTERS is `src/ragways/retrieval/routing/routers`. The first command makes a run for each set of

@@ -354,4 +354,4 @@ def _compared_row(name: str, result: Result | RagwaysError) -> tuple[str | int |
     if isinstance(result, RagwaysError):
         return (name, f"failed: {result}", None, None, None, None, None)
     evidence, usage = result.answer.evidence, result.usage
-    return (name, result.answer.text, len(evidence.items), evidence.tokens, usage.calls, usage.usd, result.seconds)
+    return (name, result.answer.text, len(evidence.items), evidence.tokens, usage.calls, usage.cost, result.seconds)

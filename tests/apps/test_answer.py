@@ -47,14 +47,38 @@ def harbour(ragways: Run, home: Path) -> Run:
 
 def test_the_answer_comes_first_then_its_sources_then_a_line_of_figures(harbour: Run):
     said = harbour("ask", QUESTION)
-    answer, _, sentence, _, head, source, quote, _, figures, route = said.out.rstrip("\n").split("\n")
+    answer, _, sentence, _, head, source, quote, _, figures = said.out.rstrip("\n").split("\n")
     assert (answer, sentence, head) == ("Anna Brack [1]", ANSWER, "Sources")
     assert source == f"[1] Harbour  {WHERE}"
     assert quote.strip() == "“The harbour light was built by Anna Brack in 1801.”"
-    assert figures.startswith("auto took hybrid-words[k=")
-    assert "tokens" in route
-    assert "without a model" in figures
+    assert re.fullmatch(
+        r"auto: hybrid-words · [\d.]+ s · 2 passages \(--details\) · read without a model, chance \d\d%", figures
+    )
+    assert "no router was fitted" in harbour("ask", QUESTION, "--details").out
     assert not any(sign in said.out for sign in "│┃┌┏\x1b"), "nothing but text goes down a pipe"
+
+
+def test_where_nothing_is_answered_the_nearest_three_passages_are_shown_by_their_best_sentences(
+    ragways: Run, home: Path
+):
+    filler = {
+        "east": "Boats of all sizes lie at anchor here.",
+        "west": "Cattle graze on hills behind a village.",
+        "north": "Snow closes our mountain road each winter.",
+        "south": "Vineyards produce sweet wine for export.",
+    }
+    for name, text in filler.items():
+        write(
+            home / "docs",
+            {f"{name}.md": f"# {name.title()}\n\n{f'{text} ' * 9}The keeper of {name} has a red parrot.\n"},
+        )
+    assert ragways("index", "docs").code == 0
+    screen = ragways("ask", "What does the keeper's red parrot cost in Portuguese escudos?")
+    nearest = screen.out[screen.out.index("Nearest passages") :]
+    assert nearest.count("has a red parrot.”") == 3
+    answer = json.loads(ragways("ask", "What does the keeper's red parrot cost in escudos?", "--json").out)
+    assert answer["abstained"]
+    assert ["red parrot" in each.get("nearest", "") for each in answer["evidence"]] == [True, True, True, False]
 
 
 def test_every_sentence_that_is_cited_is_quoted_once(capsys: pytest.CaptureFixture[str]):

@@ -12,11 +12,13 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.core.table import Table
+from ragways.core.trace import Usage
 from ragways.evaluation.duel.entries import DuelRules
 from ragways.evaluation.duel.figures import DuelRound, DuelRounds, duel_figures
 from ragways.evaluation.judges import find_judge
-from ragways.evaluation.record import AnswerUsage, Record, Records, Score
+from ragways.evaluation.record import AnswerOrigin, AnswerUsage, Record, Records, Score, TraceStep
 from ragways.evaluation.resources.sampler import ResourceSample
+from ragways.evaluation.resources.usage import usage
 from ragways.reproduce.by_type import type_rows
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.experiment import LocatedData, locate
@@ -36,6 +38,7 @@ from ragways.reproduce.figures import (
     tokens,
     tokens_with_construction,
     total,
+    used,
 )
 from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.ask import PARADIGMS
@@ -144,6 +147,22 @@ def test_figures_are_read_off_a_run_with_interval_and_range():
     )
     assert seconds(known) == tokens(known) == Figure(n=0)
     assert seconds(run).n == 3
+
+
+def test_an_answer_without_a_call_counts_in_means_of_tokens_and_money():
+    paid, usd = AnswerUsage(calls=1, input=1790, output=0, usd=0.03), used("usd")
+    rows = [
+        Record(f"q{n}", "?", "", (), "naive", 0, usage=paid if n < 7 else AnswerUsage.of(Usage()),
+               made=AnswerOrigin(model="m"), steps=(TraceStep("model call", usage=Usage(1, 1790)),) if n < 7 else ())
+        for n in range(9)
+    ]  # fmt: skip
+    run = VariantRun("naive", {"costs": Table.of(["paradigm", "index_tokens_each"], [("naive", None)])}, rows)
+    assert tokens(run).value == retrieval_with_construction(run).value == pytest.approx(1790 * 7 / 9)
+    assert usd(run).value == pytest.approx(0.03 * 7 / 9)
+    unpriced = [replace(row, usage=replace(row.usage, usd=None)) if row.usage.calls else row for row in rows]
+    assert usd(replace(run, records=unpriced)).value is None, "7 unknown prices and two of 0 are no mean of 0"
+    assert usage(unpriced).cell("usd", paradigm="naive") is None
+    assert usage(rows).cell("usd", paradigm="naive") == pytest.approx(0.03 * 7 / 9)
 
 
 def scored(*values: dict[str, float | None]) -> VariantRun:

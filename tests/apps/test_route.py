@@ -127,8 +127,8 @@ def test_a_trade_changes_what_is_taken(ragways: Run, home: Path, demo_settings: 
 def test_where_there_is_no_router_that_is_said(indexed: Run, home: Path):
     done = indexed("route", "explain", "Who built the harbour light?", "--json")
     assert done.data["look"]["by"] == "hybrid-words"
-    if done.data["router"].startswith("none"):
-        assert done.data["decision"]["arm"] == "hybrid-words[k=10]"
+    assert done.data["router"].startswith("none")
+    assert done.data["decision"]["arm"] == "hybrid-words[k=15]"
     one_line(indexed("route", "explain", "Who?", "--router", "nowhere.json"), 2, "cannot read the router nowhere.json")
     (home / "old.json").write_text('{"format": 0}')
     one_line(indexed("route", "explain", "Who?", "--router", "old.json"), 2, "format 0", "fit it anew")
@@ -160,7 +160,7 @@ def run(folder: Path, records: list[Record], index: str = "") -> Path:
 FEW, MANY = "fused[k=3]", "fused[k=10]"
 
 
-def unlike(count: int = 60, **changes: object) -> list[Record]:
+def unlike(count: int = 150, **changes: object) -> list[Record]:
     """Even questions are answered from little evidence alone, odd ones from more alone; one in ten is otherwise."""
     return [
         record(n, arm, ((n % 2 == 0) == (arm == FEW)) != (n % 10 == 3), **changes)
@@ -195,13 +195,14 @@ def test_a_router_is_fitted_where_arms_differ(ragways: Run, home: Path):
 
 def test_where_nothing_tells_the_arms_apart_one_of_them_is_as_good(ragways: Run, home: Path):
     luck = Random(0)
-    run(home / "run", [record(n, arm, luck.random() < 0.5) for n in range(60) for arm in (FEW, MANY)])
+    run(home / "run", [record(n, arm, luck.random() < 0.5) for n in range(100) for arm in (FEW, MANY)])
     done = ragways("route", "fit", "run", "--out", "router.json", "--quality", "accuracy", "--trade", "0")
     assert done.code == 0, done.err
     router = Router.read(home / "router.json")
-    assert f"always `{router.fixed}` is as good: routing" in done.out
+    assert f"no gain over always `{router.fixed}` is shown: routing is off" in done.out
     assert " *" not in done.out.partition("fixed: what always")[0], "no arm is shown to win on a type"
-    assert verdict(replace(router, guard=Guard(0.01, -0.02, passed=False))).endswith("is as good: routing is off")
+    few = replace(router, guard=Guard(0.3, 0.2, passed=False, questions=60))
+    assert verdict(few) == "60 questions are too few to show a gain: routing is off"
 
 
 @pytest.mark.parametrize(("count", "wins"), [(4, False), (60, True)])
@@ -254,7 +255,7 @@ def test_questions_that_an_arm_lacks_can_be_left_out(ragways: Run, home: Path):
     run(home / "run", unlike()[:-3])
     done = ragways("route", "fit", "run", "--out", "r.json", "--quality", "accuracy", "--common", "--json")
     assert done.code == 0, done.err
-    assert done.data["questions"] == 58
+    assert done.data["questions"] == 148
     assert "left out" in done.data["notes"]
 
 
@@ -289,8 +290,8 @@ def test_runs_without_features_take_them_from_their_index(indexed: Run, home: Pa
 @pytest.fixture
 def runs(home: Path) -> list[str]:
     """Two corpora over which the same is true."""
-    run(home / "news", unlike(30))
-    run(home / "wiki", [replace(one, question=f"w{one.question}") for one in unlike(20)])
+    run(home / "news", unlike(90))
+    run(home / "wiki", [replace(one, question=f"w{one.question}") for one in unlike(60)])
     return ["news", "wiki"]
 
 
@@ -306,7 +307,7 @@ def test_a_router_is_held_against_simpler_policies(ragways: Run, runs: list[str]
     assert router["p"] < 0.01
     assert {one["corpus"] for one in found["policies"] if one["policy"] == "router"} == {"", "news", "wiki"}
     assert found["oracle"]["naive"] >= found["oracle"]["corrected"] >= router["utility"]
-    assert 0.8 < found["closed"] <= 1
+    assert 0.8 < found["closed"] <= 1 + 1e-9
     assert {one["control"]: one["low"] <= 0 for one in found["controls"]} == {
         "shuffled outcomes": True, "random features": True,
     }  # fmt: skip
@@ -356,7 +357,7 @@ def test_routing_in_a_report(ragways: Run, home: Path, tmp_path: Path):
 
 
 def test_the_same_from_python(home: Path):
-    evaluation = Evaluation(EvaluationRun(run(home / "run", unlike(30))), [])
+    evaluation = Evaluation(EvaluationRun(run(home / "run", unlike())), [])
     router = evaluation.fit_router(home / "router.json", quality="accuracy")
     assert Router.read(home / "router.json").text() == router.text()
     assert router.guard.passed

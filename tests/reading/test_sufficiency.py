@@ -11,7 +11,7 @@ from ragways.reading.sufficiency import WEIGHTS, Features, chance, coverage, str
 from ragways.settings import AnswerSettings
 
 FOUND = Features(
-    span=6.0, margin=0.8, evidence=3.0, decided=0.0, names=1.0, words=0.8, nearness=0.7, agreement=2,
+    span=6.0, margin=0.8, evidence=3.0, names=1.0, words=0.8, nearness=0.7, agreement=2,
     length=6, nested=0, form="span",
 )  # fmt: skip
 NOTHING = replace(FOUND, span=-8.0, margin=0.1, evidence=-3.0, names=0.0, words=0.1, nearness=0.2, agreement=1)
@@ -27,7 +27,7 @@ def test_no_span_is_expected_where_sentences_answer():
     assert chance(replace(without, form="yes-no")) == chance(replace(without, form="prose")) > chance(without)
 
 
-@pytest.mark.parametrize("name", ["span", "margin", "evidence", "decided", "names", "words", "nearness", "agreement"])
+@pytest.mark.parametrize("name", ["span", "margin", "evidence", "names", "words", "nearness", "agreement"])
 def test_more_of_what_speaks_for_an_answer_never_lowers_its_chance(name: str):
     steps = {"span": range(-30, 31, 3), "evidence": range(-15, 16), "agreement": range(6)}.get(
         name, [step / 10 for step in range(11)]

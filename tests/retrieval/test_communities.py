@@ -119,6 +119,8 @@ def test_global_without_a_model_quotes_the_findings_that_cover_the_question(inde
     assert answer.evidence.items[0].piece.text == "Maud Venn planted the Quillon Orchard with Piers Hallow."
     assert "Maud Venn planted the Quillon Orchard with Piers Hallow." in answer.text
     assert answer.citations[0].document.startswith("community:")
+    assert str(answer.citations[0].source).startswith("report on "), "the report and the documents under it"
+    assert any(key in str(answer.citations[0].source) for _, key, _ in index.documents())
     ratings = [hit.score for hit in answer.evidence.hits.items]
     assert ratings == sorted(ratings, reverse=True)
     assert 0 < ratings[-1] <= ratings[0] <= 100

@@ -368,6 +368,27 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
         assert (rows[poor["id"]], rows[next_one["id"]]) == ("waiting", "waiting")
 
 
+def test_money_of_an_unknown_price_is_null(tmp_path: Path):
+    with LoopbackServer() as model:
+        endpoint(model, tmp_path)
+        environment = {"RAGWAYS_MODEL__BASE_URL": model.base_url, "RAGWAYS_MODEL__NAME": "nobodys"}
+        settings = tmp_path / "ragways.toml"
+        settings.write_text(settings.read_text().replace("[prices.loopback]\ninput = 1000.0\noutput = 0.0\n", ""))
+        with serving(tmp_path / "data", environment=environment) as server:
+            place = create(server, "dear", {"light.txt": LIGHT}, layers=("vectors", "words"))
+            result = index(server, place)["result"]
+            assert (result["spent"], result["usage"]["usd"]) == (None, None)
+            assert result["usage"]["calls"] == 1
+            body = {"question": "Who built the lighthouse?", "paradigm": "words"}
+            *steps, (_, answer) = server.events(f"{place}/ask", {**body, "stream": True})
+            assert (answer["usage"]["calls"], answer["usage"]["usd"]) == (1, None)
+            money = {data["name"]: data["usd"] for name, data in steps if name == "step" and "usd" in data}
+            assert (money["words"], money["answer"]) == (None, None)
+            known = server.client.post(f"{place}/ask", json=body).json()["usage"]
+            assert (known["calls"], known["usd"]) == (0, 0), "a reply from the cache costs nothing"
+            assert "ragways_model_usd_total 0.0" in server.client.get("/metrics").text
+
+
 def job_of(server: RunningServer, job: dict[str, Any]) -> dict[str, Any]:
     return dict(server.client.get(f"{API}/jobs/{job['id']}").json())
 

@@ -39,59 +39,32 @@ def test_one_thing_is_not_answered_by_the_list_it_stands_in():
     assert answer_to("Which database is the default?", [DATABASES], {"PostgreSQL": 5}).sentences[0].text == "PostgreSQL"
 
 
-def test_a_comparison_is_decided_by_facts_and_both_are_cited():
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the tower at Ness open to visitors?",
+        "Is the tower at Ness closed in winter?",
+        "Does the tower at Ness close in winter?",
+        "Is the tower at Ness white or red?",
+        "Who was born first, Ann Lee or Bo Ray?",
+        "Were Ann Lee and Bo Ray born in the same year?",
+        "Was Ann Lee born before Bo Ray?",
+        "Are Ann Lee and Bo Ray both poets?",
+        "Which is older, the tower at Ness or the quay?",
+    ],
+)
+def test_no_yes_no_no_and_no_winner_is_concluded_from_what_is_read(question: str):
     passages = [
+        passage("Ness", "The tower at Ness is painted red.", "The tower at Ness is not closed in winter."),
         passage("Ann Lee", "Ann Lee (born 4 May 1820) was a poet."),
         passage("Bo Ray", "Bo Ray (born 6 June 1850) was a mason."),
     ]
-    found = answer_to("Who was born first, Ann Lee or Bo Ray?", passages, {})
-    assert found.sentences[0].text == "Ann Lee"
-    assert set(found.sentences[0].places) == {SentencePlace(0, 0), SentencePlace(1, 0)}
-    assert len(found.explanation) == 2
-    assert found.features.form == "choice"
-    assert answer_to("Were Ann Lee and Bo Ray born in the same year?", passages, {}).sentences[0].text == "No"
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Is the tower at Ness open to visitors?", "Yes"),
-        ("Is the tower at Ness closed in winter?", "No"),
-        ("Can visitors climb the tower?", "Yes"),
-        ("Are the tower and the quay of Ness owned by the town?", "Yes"),
-        ("Was the light of Kell designed by Ada Holm?", "Yes"),
-        ("Was the light of Kell designed by Carl Dorn?", "No"),
-        ("Was the light of Kell painted by Ada Holm?", "Yes"),
-    ],
-)
-def test_yes_or_no_is_answered_where_rules_decide_nothing(question: str, answer: str):
-    sentences = (
-        "The tower at Ness is not closed in winter.",
-        "The tower at Ness is open to visitors, who can climb it.",
-    )
-    town = "The tower and the quay of Ness are owned by the town."
-    kell = passage("Kell", "The light of Kell was designed by Ada Holm, who painted it as well.")
-    found = answer_to(question, [passage("Ness", *sentences), passage("Town", town), kell], {})
-    assert [one.text for one in found.sentences] == [answer]
-    assert found.explanation
-    assert set(found.sentences[0].places) == {place for one in found.explanation for place in one.places}
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Which writer had the more diverse career, Iain Banks or Irwin Shaw?", "Irwin Shaw"),
-        ("Is the tower at Ness white or red?", "red"),
-        ("Was the tower built by the Danes or by the Scots?", "by the Scots"),
-    ],
-)
-def test_one_of_two_is_answered_by_one_of_the_two(question: str, answer: str):
-    passages = [
-        passage("Ness", "The tower at Ness is painted red.", "The Scots built it."),
-        passage("Irwin Shaw", "Shaw had a diverse career."),
-    ]
-    found = answer_to(question, passages, {"painted": 4, "diverse career": 3, "Scots": 2})
-    assert [one.text for one in found.sentences] == [answer]
+    found = answer_to(question, passages, {"Ann Lee": 9, "painted": 8, "red": 7})
+    stated = [sentence for each in passages for sentence in each.sentences]
+    assert found.sentences
+    assert all(one.text in " ".join(stated) for one in found.sentences)
+    assert all(one.text.endswith(".") for one in found.sentences), "whole sentences, word for word"
+    assert found.explanation == ()
 
 
 @pytest.mark.parametrize(
@@ -143,7 +116,7 @@ def test_a_name_in_camel_case_is_no_identifier_that_the_answer_must_stand_by():
 def test_the_words_that_count_are_those_of_the_sentences_cited():
     passages = [passage("Ness", "The northern tower of Ness was painted white in spring.")]
     found = answer_to("Was the northern tower of Ness painted white?", passages, {})
-    assert found.sentences[0].text == "Yes"
+    assert found.sentences[0].text == passages[0].text
     assert found.features.words == 1
 
 

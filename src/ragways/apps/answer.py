@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     Failure = tuple[str, RagwaysError]
 
-UNCITED = 2
-"""Passages shown of an answer that cites none."""
-QUOTED = 160
+QUOTED = 240
 """Characters of a quote."""
 FEW = 3
 """Paradigms whose answers are shown in full."""
@@ -111,8 +109,11 @@ def show_answer(result: Result, *, written: bool = False, quiet: bool = False, d
         out.print(Text("\n").join(lines), soft_wrap=True)
     if not quiet:
         out.print(Text("\n" + _cost(result, len(sources)), "dim"), soft_wrap=True)
-        if result.route is not None:
-            out.print(Text(printable(route_in_words(result.route)), "dim"), soft_wrap=True)
+        if answer.note:
+            out.print(Text(printable(answer.note), "dim"), soft_wrap=True)
+        if details:
+            for line in _details(result):
+                out.print(Text(printable(line), "dim"), soft_wrap=True)
 
 
 def show_answers(results: Sequence[Result], failures: Sequence[Failure] = (), *, details: bool = False) -> None:
@@ -145,36 +146,44 @@ def show_text(answer: Answer, text: str) -> None:
 
 
 def _sources(answer: Answer, *, details: bool) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:
-    """Number, hit, origin, near-duplicates and quotes of each passage that is cited, or of the best where none is; with
-    `details`, of every passage.
+    """Number, hit, origin, near-duplicates and quotes of each passage that is cited, or of the nearest where none is;
+    with `details`, of every passage.
     """
+    from ragways.retrieval.as_plain import nearest_sentences
+
     quotes: dict[str, dict[str, Origin]] = {}
     for citation in answer.citations:
         quotes.setdefault(citation.piece, {}).setdefault(citation.quote, citation.source)
+    nearest = [] if quotes else list(nearest_sentences(answer))
     for number, (hit, source, duplicates) in enumerate(answer.evidence.described(), start=1):
         cited = quotes.get(hit.piece.id, {})
         if cited:
             # One sentence has lines of its own; for several, those of the whole passage.
             where = next(iter(cited.values())) if len(cited) == 1 else source
             yield number, hit, where, duplicates, list(cited)
-        elif details or (not quotes and number <= UNCITED):
-            yield number, hit, source, duplicates, [hit.piece.text]
+        elif details or (not quotes and number <= len(nearest)):
+            yield number, hit, source, duplicates, nearest[number - 1 : number] or [hit.piece.text]
 
 
 def _cost(result: Result, shown: int) -> str:
+    """What was done and what it took, in a line: method, seconds, passages, tokens or money, who wrote the answer."""
     usage, answer = result.usage, result.answer
-    route = result.route
-    parts = [f"{result.paradigm} took {route.arm}" if route else result.paradigm, f"{result.seconds:.2f} s"]
+    more = " (--details)" if len(answer.evidence.items) > shown else ""
+    method = result.paradigm if result.route is None else f"{result.paradigm}: {result.route.arm.partition('[')[0]}"
+    parts = [method, f"{result.seconds:.2f} s", counted(len(answer.evidence.items), "passage") + more]
     if usage.calls:
         parts += [counted(usage.calls, "call"), counted(usage.tokens, "token")]
-    if usage.usd:
-        parts.append(f"${usage.usd:.4f}")
+        parts.append("price unknown" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "")
     parts.append(way_in_words(answer))
-    if (more := len(answer.evidence.items) - shown) > 0:
-        parts.append(f"{counted(more, 'more passage')} (--details)")
-    # A search that is global in name alone must not pass for one.
-    parts += [f"read: {step.details['read']}" for step in result.trace.walk() if "read" in step.details]
     return printable(" · ".join(filter(None, parts)))
+
+
+def _details(result: Result) -> Iterator[str]:
+    """Yield what a curious reader may want besides: how a router decided, and how far a global search read."""
+    if result.route is not None:
+        yield route_in_words(result.route)
+    # A search that is global in name alone must not pass for one.
+    yield from (f"read: {step.details['read']}" for step in result.trace.walk() if "read" in step.details)
 
 
 def route_in_words(route: Decision) -> str:
@@ -192,12 +201,12 @@ def route_in_words(route: Decision) -> str:
 
 
 def way_in_words(answer: Answer) -> str:
-    """Who wrote an answer; of one without a model also how sure it is, and what is to be known of it."""
+    """Who wrote an answer; of one without a model also how sure it is."""
     from ragways.retrieval.answer import READ_WAY
 
     words = {"rule": "extracted without a model", READ_WAY: "read without a model"}.get(answer.way, answer.way)
     chance = f"chance {min(answer.chance, 0.99):.0%}" if answer.chance is not None and not answer.abstained else ""
-    return ", ".join(filter(None, (words, chance, answer.note)))
+    return ", ".join(filter(None, (words, chance)))
 
 
 # Many, by what differs

@@ -273,7 +273,7 @@ def _show_text(view: TextView) -> None:
     whole = not view.before and not view.after
     text = Text.assemble((printable(view.title), "bold"), f"  {printable(str(view.source))}\n\n")
     text.append(printable(view.before), style="dim")
-    text.append(printable(view.text) if whole else f"{left}{printable(view.text)}{right}")
+    text.append(printable(view.markdown) if whole else f"{left}{printable(view.markdown)}{right}")
     text.append(printable(view.after), style="dim")
     out.print(text)
 

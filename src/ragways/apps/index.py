@@ -126,7 +126,9 @@ def _end(summary: Summary, name: str, json: bool) -> None:
 
 
 def _summary_data(summary: Summary) -> dict[str, Any]:
-    data: dict[str, Any] = to_plain(summary)
+    from ragways.retrieval.as_plain import usage_data
+
+    data: dict[str, Any] = {**to_plain(summary), "usage": usage_data(summary.usage)}
     if summary.erasure is not None:
         data["erasure"]["erased"] = summary.erasure.erased
     return {**data, "seconds": {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}}

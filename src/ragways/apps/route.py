@@ -190,17 +190,27 @@ async def _model_choices(
             return {PROMPTED: await prompt_router(client, outcomes, given, by, at_once=settings.model.concurrency)}
 
 
-def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None) -> None:
-    """Fit a router, write it, and show the result."""
+def fit_and_show(
+    outcomes: Outcomes,
+    settings: FitSettings,
+    file: Path,
+    *,
+    json: bool,
+    run: Path | None = None,
+    only_if_better: bool = False,
+) -> None:
+    """Fit a router, write it, and show the result. `only_if_better`: where routing is off, nothing is written."""
     from ragways.evaluation.routing.fit import fit as fitted
     from ragways.index.export import replacing
 
     with progress_bar(not json) as progress:
         progress(Progress("fitting", 0))
         router = fitted(outcomes, settings)
-    with replacing(file) as draft:
-        draft.write_text(router.text(), encoding="utf-8")
-    _show_fit(outcomes, router, settings, file, json=json, run=run)
+    written = None if only_if_better and not router.guard.passed else file
+    if written is not None:
+        with replacing(written) as draft:
+            draft.write_text(router.text(), encoding="utf-8")
+    _show_fit(outcomes, router, settings, written, json=json, run=run)
 
 
 def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: Settings | None = None) -> Outcomes:
@@ -250,7 +260,7 @@ async def _features(runs: Sequence[Path], settings: Settings) -> Features:
 
 
 def _show_fit(
-    outcomes: Outcomes, router: Router, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None
+    outcomes: Outcomes, router: Router, settings: FitSettings, file: Path | None, *, json: bool, run: Path | None = None
 ) -> None:
     """The result of a fit: arms, the best by type of question, whether routing is worth it, what is certified."""
     from ragways.evaluation.routing.tables import arm_table, type_table, verdict
@@ -268,7 +278,7 @@ def _show_fit(
     }
     if json:
         data: dict[str, Any] = {
-            "file": str(file), "run": str(run or ""), "quality": router.quality, "cost": router.cost,
+            "file": str(file or ""), "run": str(run or ""), "quality": router.quality, "cost": router.cost,
             "trade": router.trade, "look": router.look, "fixed": router.fixed, "questions": len(outcomes),
             **lines, "guard": to_plain(router.guard), "guard_in_words": lines["guard"], "stop": to_plain(router.stop),
             **{name: table.to_plain() for name, table in tables.items()},
@@ -280,7 +290,8 @@ def _show_fit(
     for name, line in lines.items():
         if line:
             write_line(f"{name:<10} {line}")
-    write_line(f"wrote {file}" + (f"; its run is stored in {run}" if run is not None else ""))
+    kept = "wrote no router, so `auto` stays as it is (--out FILE writes this one all the same)"
+    write_line((f"wrote {file}" if file else kept) + (f"; its run is stored in {run}" if run is not None else ""))
 
 
 def _show_route(found: RouteExplanation) -> None:

@@ -82,8 +82,8 @@ def tune(
 ) -> None:
     """Make questions on your corpus, try ways of answering them, and have `auto` take the best for each.
 
-    Says which way wins for which type of question, at what price, and whether that is worth it at all. Stopped, it goes
-    on where it was when run again; its run is stored in the cache folder.
+    Says which way wins for which type of question, at what price, and whether that is worth it at all: if not, `auto`
+    stays as it is. Stopped, it goes on where it was when run again; its run is stored in the cache folder.
     """
     wanted = _Wanted(questions, format or "plain", count, arms, seed, at_once)
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
@@ -99,7 +99,7 @@ def tune(
 
     outcomes = gathered([folder], metric, True, chosen)
     given = fit_settings(cost, trade, seed, alpha, tolerance)
-    fit_and_show(outcomes, given, out or chosen.index / OWN, json=json, run=folder)
+    fit_and_show(outcomes, given, out or chosen.index / OWN, json=json, run=folder, only_if_better=out is None)
 
 
 @dataclass(frozen=True)

@@ -166,6 +166,25 @@ _SPEAKERS: dict[str, tuple[str, ...]] = {}
 for _code, _words in _SMALL_WORDS.items():
     for _small in set(_words.split()):
         _SPEAKERS[_small] = (*_SPEAKERS.get(_small, ()), _code)
+_ASKING = {
+    code: lazy_regex(rf"\W*(?:{words})\b", re.IGNORECASE)
+    for code, words in {
+        "de": "was (?:ist|sind|war|waren|wird|werden|hat|haben|kann|können|macht|tut|bedeutet|heißt|kostet|geschieht|"
+        "passiert|soll|muss|gibt|bewirkt|unterscheidet)|wer|wie|wo|woher|wohin|wann|warum|wieso|weshalb|wozu|wofür|"
+        "womit|welche[rsnm]?|wessen|wem|wen|gibt es|(?:ist|sind|kann|hat|wird|muss) (?:das|der|die|man|es|ein|eine)",
+        "nl": "wat|hoe|waar|waarom|wanneer|welke?|wiens|hoeveel|wie (?:is|was|zijn|waren|heeft|schreef|maakte)",
+        "fr": "qui|que|quoi|quand|quel(?:le)?s?|où|comment|pourquoi|combien|qu['’]\\w+|est-ce|y a-t-il|à quoi",
+        "es": "qué|quién(?:es)?|cuál(?:es)?|cuándo|cuánt[oa]s?|cómo|dónde|por qué",
+        "it": "che|chi|quale|quali|quando|quant[oiae]|dove|perché|cos['’]è|cosa|come (?:si|è|sono|posso|funziona)",
+        "pt": "o que|quem|quais|quando|quant[oa]s?|onde|por que|qual é|como (?:se|é|posso|funciona)",
+        "sv": "vad|vem|hur|varför|vilken|vilket|vilka|när", "da": "hvad|hvem|hvordan|hvorfor|hvornår|hvilken|hvilke",
+        "pl": "kto|kiedy|gdzie|dlaczego|jak|jaki|jaka|jakie|czy|co to|ile", "tr": "nedir|nasıl|neden|kim|nerede|hangi",
+        "cs": "kdo|kdy|kde|proč|jaký|jaká|jaké|kolik|co je", "fi": "mikä|mitä|kuka|missä|milloin|miten|miksi",
+    }.items()
+}  # fmt: skip
+"""How a question begins in other languages, by words that begin none in English."""
+_QUESTION = 200
+"""Characters that a question has at most, to be recognised by how it begins."""
 LATIN = frozenset(_SMALL_WORDS)
 """Languages in Latin letters."""
 _FEWEST = 2
@@ -175,7 +194,18 @@ _FEWEST = 2
 def language(text: str) -> str:
     """The language of a text by its ISO 639-1 code; empty where it is not recognised."""
     sample = text[:SAMPLE]
-    return ("" if sample.isascii() else _by_script(sample)) or _by_small_words(sample)
+    return ("" if sample.isascii() else _by_script(sample)) or _by_opening(sample) or _by_small_words(sample)
+
+
+def _by_opening(sample: str) -> str:
+    """Return the language in which a short text begins as a question; empty for English, and where it has more than one
+    small word that only English has.
+    """
+    if len(sample) > _QUESTION:
+        return ""
+    code = next((code for code, begins in _ASKING.items() if begins.match(sample)), "")
+    english = [word for word in _small_letters(sample)[1:] if _SPEAKERS.get(word) == ("en",)]
+    return code if len(english) < _FEWEST else ""
 
 
 def _by_script(sample: str) -> str:

@@ -23,7 +23,9 @@ _LOG = logging.getLogger("ragways.trace")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and money. `cached` and `reasoning` are parts of `input` and `output`, as endpoints count them."""
+    """Tokens and money. `cached` and `reasoning` are parts of `input` and `output`, as endpoints count them. Nobody
+    knows the price of `unpriced` of the calls: `usd` is that of the others.
+    """
 
     calls: int = 0
     input: int = 0
@@ -31,6 +33,7 @@ class Usage:
     cached: int = 0
     reasoning: int = 0
     usd: float = 0.0
+    unpriced: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -41,6 +44,11 @@ class Usage:
     @property
     def tokens(self) -> int:
         return self.input + self.output
+
+    @property
+    def cost(self) -> float | None:
+        """USD; None where the price of a call is unknown."""
+        return None if self.unpriced else self.usd
 
 
 @dataclass(frozen=True, slots=True)

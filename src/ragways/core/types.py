@@ -80,6 +80,25 @@ class Place:
     line: int = 0
 
 
+MarkupKind = Literal["heading", "code", "gap", "inline", "item", "table", "link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """What `text[start:end]` was before it was made plain (`corpus/markup.py`).
+
+    - `heading`: its value is the number signs of its level; `item` begins at `start`, its value is its sign (`-`, `2.`)
+    - `code`: a block, its value is the language; `gap`: so many blank lines stood before `start` in a block of code
+    - `inline`: code within a line; `link`: its value is the address
+    - `table`: a row a line; its value is `header` where the first row names the columns
+    """
+
+    start: int
+    end: int
+    kind: MarkupKind
+    value: str = ""
+
+
 def document_number(key: str) -> int:
     """The number of the document with this key."""
     return int(hashlib.sha256(key.encode()).hexdigest()[:12], 16)
@@ -90,7 +109,8 @@ class Document:
     """One article as plain text, with where its parts stand in it.
 
     `key` says where it came from (`notes/tides.md`, `dump.xml#Title`) and is unique in an index. A redirect is a
-    document without text that names the title it leads to. `places` say where in the file its text stood, in order.
+    document without text that names the title it leads to. `places` say where in the file its text stood, in order;
+    `markup` what it was before it was made plain.
     """
 
     key: str
@@ -103,6 +123,7 @@ class Document:
     infoboxes: tuple[Infobox, ...] = ()
     redirect: str | None = None
     places: tuple[Place, ...] = ()
+    markup: tuple[Markup, ...] = ()
 
     @property
     def id(self) -> str:
@@ -189,6 +210,10 @@ class Origin:
     line: int = 0
     last_line: int = 0
 
+    def heading(self, title: str) -> str:
+        """Return the title of a document with the headings above the passage: `Third Party Packages › Hishel`."""
+        return " › ".join(filter(None, (title, *self.section)))
+
     def __str__(self) -> str:
         """`docs/api.md › Errors, lines 120–134`, `paper.pdf, p. 7`, or with the address in place of the key."""
         parts = [" › ".join(filter(None, (self.url or self.key, *self.section)))]
@@ -231,7 +256,7 @@ class Evidence:
     """The hits that fit the budget, in order, and the tokens they cost.
 
     `sources` say where each item is from, `near_duplicates` how many pieces that say nearly the same were found for
-    each.
+    each; `shown` is each as Markdown, with its code, lists, tables and links, as models and people are shown it.
     """
 
     hits: Hits
@@ -239,15 +264,17 @@ class Evidence:
     tokens: int
     sources: tuple[Origin, ...] = ()
     near_duplicates: tuple[int, ...] = ()
+    shown: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """What was shown of documents: the text of each piece, its title, and where it is from."""
-        return tuple(
+        described = (
             text
             for hit, origin, _ in self.described()
             for text in (hit.piece.text, hit.piece.title, origin.key, origin.url)
         )
+        return (*described, *self.shown)
 
     def described(self) -> Iterator[tuple[Hit, Origin, int]]:
         """Each item with its source and the number of its near-duplicates; none is known of evidence made by hand."""

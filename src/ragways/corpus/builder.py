@@ -1,5 +1,5 @@
-"""The one way to write a document's text: it keeps the layout rule and remembers where links and headings stand,
-and where in the file each stretch stood.
+"""The one way to write a document's text: it keeps the layout rule and remembers where links, headings, code, lists and
+tables stand, and where in the file each stretch stood.
 
 Layout: paragraphs are separated by a blank line; a heading is a paragraph of its own; a table and an infobox are one
 paragraph with a line a row; list items are lines of one paragraph. White space is written only before a run, so no
@@ -8,16 +8,23 @@ line ends in a blank and every mark starts on its first character.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import TypeVar
 
 from ragways.core.errors import LoadError
 from ragways.core.text import clean, normal_lines, one_line
-from ragways.core.types import Document, Heading, Infobox, Link, Place
+from ragways.core.types import Document, Heading, Infobox, Link, Markup, MarkupKind, Place
 
 Item = TypeVar("Item")
+_WEB = re.compile(r"https?://[^\s<>]+\Z", re.IGNORECASE)
+_LONGEST_ADDRESS = 300
+_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{0,20}")
+_ORDER = {kind: order for order, kind in enumerate(("table", "heading", "item", "code", "gap", "link", "inline"))}
+"""Which of several begins first at one place."""
 UNTITLED = "-"
 """The title of a part that has none of its own."""
 
@@ -32,8 +39,9 @@ class Mark:
 class TextBuilder:
     """Append runs and breaks, then ask for the document."""
 
-    def __init__(self, limit: int, *, flat: bool = False) -> None:
+    def __init__(self, limit: int, *, flat: bool = False, language: str = "") -> None:
         self._limit = limit
+        self._language = language  # of code whose own is not given
         self._parts: list[str] = []
         self.length = 0
         self._line_start = 0
@@ -50,6 +58,8 @@ class TextBuilder:
         self._infoboxes: list[tuple[int, int, str, tuple[tuple[str, str], ...]]] = []
         self._at = (0, 0)  # page and line of the next run
         self._places: list[tuple[int, int, int]] = []
+        self._markup: list[tuple[Mark, Mark | None, MarkupKind, str]] = []
+        self._item = Mark()
 
     # --- breaks -----------------------------------------------------------------------------------------------
 
@@ -99,6 +109,7 @@ class TextBuilder:
         self._lists += 1
 
     def end_list(self) -> None:
+        self._forget(self._run_marks, self._item)  # an item without text has no sign
         self._lists -= 1
 
     def cell(self) -> None:
@@ -110,9 +121,11 @@ class TextBuilder:
         self._cells += 1
         self._space = False
 
-    def table(self, rows: Iterable[Iterable[Item]], write: Callable[[Item], None]) -> None:
-        """A paragraph with a line a row; `write` writes what is in a cell, which stays on that line."""
-        self.paragraph()
+    def table(self, rows: Iterable[Iterable[Item]], write: Callable[[Item], None], *, header: bool = False) -> None:
+        """A paragraph with a line a row; `write` writes what is in a cell, which stays on that line. `header`: whether
+        the first row names the columns.
+        """
+        mark = self.block()
         for row in rows:
             self.line()
             for cell in row:
@@ -120,7 +133,7 @@ class TextBuilder:
                 self.flat()
                 write(cell)
                 self.unflat()
-        self.paragraph()
+        self.end_table(mark, header=header)
 
     def label(self, text: str) -> None:
         """Written before the next run of this line, or not at all if none comes."""
@@ -140,16 +153,26 @@ class TextBuilder:
         self._put(" ".join(words))
         self._space = run[-1].isspace()
 
-    def preformatted(self, text: str, *, line: int = 0) -> None:
+    def preformatted(self, text: str, *, line: int = 0, language: str = "") -> None:
         """Code: lines and indents stay, blank lines go, since a blank line would end the paragraph.
 
         `line` is the line of the file that it begins on, where that is known.
         """
+        mark = self.block()
+        self._verbatim(dedent(text), line)
+        if self._ended(mark) and not self._flat:
+            self._markup.append((mark, Mark(self.length), "code", _fence_name(language or self._language)))
+
+    def _verbatim(self, text: str, line: int = 0) -> None:
         self.paragraph()
-        first = True
+        first, blank = True, 0
         for number, row in enumerate(normal_lines(text)):
             if not row.strip():
+                blank += not first
                 continue
+            if blank and not self._flat:
+                self._markup.append((self.mark(), None, "gap", str(blank)))
+            blank = 0
             self.line()
             if line:
                 self.at(page=self._at[0], line=line + number)
@@ -254,12 +277,45 @@ class TextBuilder:
                 del marks[index]
                 return
 
-    def link(self, mark: Mark, target: str) -> None:
-        """Everything written since the mark links to the target. Nothing written, no link."""
+    def link(self, mark: Mark, target: str, address: str = "") -> None:
+        """Everything written since the mark links to the article called target, or to an address of the web. Nothing
+        written, no link.
+        """
         if mark.start < 0:
             self._forget(self._run_marks, mark)
-        elif target and self.length > mark.start:
-            self._links.append((mark.start, self.length, target))
+        elif self.length > mark.start:
+            if target:
+                self._links.append((mark.start, self.length, target))
+            if _WEB.match(address) and len(address) <= _LONGEST_ADDRESS:
+                self._markup.append((mark, Mark(self.length), "link", address))
+
+    def code(self, text: str) -> None:
+        """Write code within a line."""
+        mark = self.mark()
+        self.text(text)
+        self.end_code(mark)
+
+    def end_code(self, mark: Mark) -> None:
+        """Everything written since the mark is code within a line."""
+        if mark.start < 0:
+            self._forget(self._run_marks, mark)
+        elif self.length > mark.start:
+            self._markup.append((mark, Mark(self.length), "inline", ""))
+
+    def item(self, sign: str = "-") -> None:
+        """The next run begins an item of a list, which had this sign."""
+        self._forget(self._run_marks, self._item)
+        if not self._flat:
+            self._item = self.mark()
+            self._markup.append((self._item, None, "item", "  " * max(self._lists - 1, 0) + sign))
+
+    def begin_table(self) -> Mark:
+        """The start of a table, a paragraph with a line a row; `end_table` takes the mark."""
+        return self.block()
+
+    def end_table(self, mark: Mark, *, header: bool = False) -> None:
+        if self._ended(mark) and not self._flat:
+            self._markup.append((mark, Mark(self.length), "table", "header" if header else ""))
 
     def block(self) -> Mark:
         """The start of a heading or an infobox: a paragraph of its own."""
@@ -295,6 +351,8 @@ class TextBuilder:
         if document.title != UNTITLED:
             self.titled(document.title, 1 + levels)
         headings = {heading.start: heading.level for heading in document.headings}
+        markup = iter(one for one in document.markup if one.kind != "heading")
+        mark_up = next(markup, None)
         links = iter(document.links)
         link = next(links, None)
         here = 0
@@ -302,13 +360,18 @@ class TextBuilder:
             level = headings.get(here)
             mark = self.mark() if level is None else self.block()
             if level is None:
-                self.preformatted(paragraph)
+                self._verbatim(paragraph)
             else:
                 self.text(paragraph)
                 self.heading(mark, min(level + levels, 6))
             while link is not None and link.start < here + len(paragraph):
                 self._links.append((link.start - here + mark.start, link.end - here + mark.start, link.target))
                 link = next(links, None)
+            while mark_up is not None and mark_up.start < here + len(paragraph):
+                shift = mark.start - here
+                start, end = Mark(mark_up.start + shift), Mark(mark_up.end + shift)
+                self._markup.append((start, end, mark_up.kind, mark_up.value))
+                mark_up = next(markup, None)
             here += len(paragraph) + 2
 
     # --- results ----------------------------------------------------------------------------------------------
@@ -328,11 +391,18 @@ class TextBuilder:
 
     def document(self, key: str, title: str, form: str, metadata: Mapping[str, str]) -> Document:
         """The finished document. Marks that hold nothing are dropped; a link ends with its line."""
-        text = self.plain()
-        places = _places(text, self._edges())
-        text = unicodedata.normalize("NFC", text)
+        plain = self.plain()
+        places = _places(plain, self._edges())
+        text = unicodedata.normalize("NFC", plain)
         headings = [(places[start], places[end], level) for start, end, level in self._headings]
         links = [(places[start], _line_end(text, places[start], places[end]), to) for start, end, to in self._links]
+        markup = [
+            Markup(places[start.start], places[(end or start).start], kind, value)
+            for start, end, kind, value in self._markup
+            if start.start >= 0
+            and (end is None or kind in ("code", "table") or "\n" not in plain[start.start : end.start])
+        ]
+        markup += [Markup(s, e, "heading", "#" * level) for s, e, level in headings if s < e]
         return Document(
             key=clean(key),
             title=one_line(title, 300) or clean(key),
@@ -342,6 +412,7 @@ class TextBuilder:
             headings=tuple(Heading(s, e, level, text[s:e]) for s, e, level in headings if s < e),
             links=tuple(Link(s, e, to) for s, e, to in sorted(links) if s < e),
             infoboxes=tuple(Infobox(places[s], places[e], kind, facts) for s, e, kind, facts in self._infoboxes),
+            markup=tuple(sorted(markup, key=lambda one: (one.start, -one.end, _ORDER[one.kind]))),
             places=tuple({places[s]: Place(places[s], page, line) for s, page, line in self._places}.values()),
         )
 
@@ -350,7 +421,14 @@ class TextBuilder:
         edges.update(place for start, end, _ in self._links for place in (start, end))
         edges.update(place for box in self._infoboxes for place in box[:2])
         edges.update(start for start, _, _ in self._places)
+        edges.update(mark.start for one in self._markup for mark in one[:2] if mark is not None and mark.start >= 0)
         return edges
+
+
+def _fence_name(given: str) -> str:
+    """The language of a block as a fence names it."""
+    found = _LANGUAGE.match(given.strip())
+    return found[0] if found else ""
 
 
 def tidy(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -8,9 +8,9 @@ How a text is cut into chunks is a setting, with the sources' own ways as preset
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
@@ -108,12 +108,42 @@ def _chunks(
         return
     ends = [paragraph.end for paragraph in paragraphs]
     seen: Counter[str] = Counter()
+    apart = not chunking.overlap and not chunking.fixed  # else the source's own way says where chunks begin
+    blocks = [
+        (one.start, one.end)
+        for one in document.markup
+        if apart and one.kind in ("code", "table") and one.end - one.start <= chunking.size
+    ]
     for area in _areas(document, sections, paragraphs, chunking):
-        for start, end in cut(document.text, area.start, area.end, chunking):
+        for start, end in _cut_around(document.text, area.start, area.end, blocks, chunking):
             # The paragraph it begins in; a chunk that begins with a heading belongs to what follows.
             owner = paragraphs[min(bisect_right(ends, start), len(paragraphs) - 1)]
             yield Part(f"{owner.id}:c{seen[owner.id]}", start, end)
             seen[owner.id] += 1
+
+
+def _cut_around(text: str, start: int, end: int, blocks: Sequence[Span], chunking: Chunking) -> Iterator[Span]:
+    """Cut a stretch into chunks none of which begins inside one of these blocks: a chunk ends before a block that does
+    not fit into what is left of it.
+    """
+    at = bisect_left(blocks, (start, start))
+    while start < end:
+        if at == len(blocks) or blocks[at][0] >= end:
+            yield from cut(text, start, end, chunking)
+            return
+        # Only so far ahead, because all behind a block is cut anew.
+        stop = min(end, start + max(AHEAD, 4 * chunking.size))
+        spans = cut(text, start, stop, chunking)
+        for first, last in spans[: None if stop == end or len(spans) == 1 else -1]:
+            while at < len(blocks) and blocks[at][1] <= last:
+                at += 1
+            inside = at < len(blocks) and first < blocks[at][0] < last
+            start = blocks[at][0] if inside else last
+            yield from _trimmed(text, first, start)
+            if inside:
+                break
+        else:
+            start = end if stop == end or not spans else start
 
 
 def _areas(
@@ -206,6 +236,8 @@ PRESETS: dict[str, Chunking] = {
 }
 
 
+AHEAD = 10_000
+"""Characters cut at once where blocks of code must stay whole."""
 STRETCH = 50_000
 """Characters cut at once."""
 BARE = 5_000

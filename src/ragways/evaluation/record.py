@@ -52,6 +52,8 @@ class EvidenceItem:
     date: str = ""
     score: float | None = None
     by: tuple[str, ...] = ()
+    heading: str = ""
+    """The title with the headings above it, as the model was shown them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,17 @@ class AnswerUsage:
     spent: float | None = None
 
     @classmethod
-    def of(
-        cls, usage: Usage, *, evidence: float | None = None, spent: float | None = None, priced: bool = True
-    ) -> AnswerUsage:
-        """The usage of a trace, as a record has it. Not `priced`: nobody knows what the model's calls cost."""
-        usd, paid = (None, None) if usage.calls and not priced else (usage.usd, spent)
-        return cls(usage.calls, usage.input, usage.output, usage.cached, usage.reasoning, usd, None, evidence, paid)
+    def of(cls, usage: Usage, *, evidence: float | None = None, spent: float | None = None) -> AnswerUsage:
+        """The usage of a trace, as a record has it."""
+        return cls(
+            usage.calls, usage.input, usage.output, usage.cached, usage.reasoning, usage.cost, None, evidence, spent
+        )
 
     @property
-    def all_tokens(self) -> float:
-        """Tokens in and out; 0 where they are not known."""
+    def all_tokens(self) -> float | None:
+        """Tokens in and out; None where they are not known."""
+        if (self.tokens, self.input, self.output) == (None, None, None):
+            return None
         return self.tokens or (self.input or 0) + (self.output or 0)
 
 

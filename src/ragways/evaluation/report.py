@@ -42,6 +42,8 @@ POINTS = 800
 PAUSE = 60.0
 """Seconds without a sample after which the run was stopped and went on later: that time is not drawn."""
 NAMED = 8
+LOSS = 0.02
+"""So much of a metric may be lost for a lower cost."""
 COST_KINDS = {
     "tokens": "tokens per answer",
     "usd": "US dollars per answer",
@@ -290,7 +292,7 @@ def _means(figures: Table, metric: str) -> dict[str, float]:
 
 
 def verdict(figures: Table, compared: Sequence[Comparisons], costs: Table) -> str:
-    """What to use, in one or two sentences: the cheapest of those that were not shown to be worse than the best.
+    """Recommend a paradigm: that of the best mean, or the cheapest for which a loss of more than `LOSS` is ruled out.
 
     The first metric on which means differ decides, if none before it is 0 for all. Says so where nothing was shown, and
     what so many questions could not have shown.
@@ -309,26 +311,40 @@ def verdict(figures: Table, compared: Sequence[Comparisons], costs: Table) -> st
     worthy = _worthy(table, means)
     if not worthy:
         return f"Nothing to recommend: {table.metric} is 0 for every paradigm. {table.sentence}".strip()
-    leading = [name for name in best_of(figures, table) if name in worthy]
-    among = leading or list(worthy)
     kind = next((one for one in COST_KINDS if any(costs.cell(one, paradigm=name) for name in means)), "tokens")
     price = {name: cost for name in means if (cost := costs.cell(kind, paradigm=name)) is not None}
-    sign = -1 if table.less_is_better else 1
-    chosen = min(among, key=lambda name: (price.get(name, float("inf")), -sign * means[name]))
+    sign, dearest = -1 if table.less_is_better else 1, float("inf")
+    best = min(worthy, key=lambda name: (-sign * means[name], price.get(name, dearest)))
+    losses = _largest_losses(table, best)
+    cheaper = [name for name in worthy if price.get(name, dearest) < price.get(best, dearest)]
+    safe = [name for name in cheaper if losses.get(name, dearest) <= LOSS]
+    chosen = min([best, *safe], key=lambda name: (price.get(name, dearest), -sign * means[name]))
     known = chosen in price and any(price.values())
     paid = f", {price[chosen]:{',.0f' if price[chosen] >= 100 else '.3g'}} {COST_KINDS[kind]}" if known else ""
     text = f"Use {chosen}: {table.metric} {means[chosen]:.3f}{paid}"
-    others = [name for name in among if name != chosen]
-    listed = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
-    cheapest = "the cheapest" if known else "the best mean"
-    if not leading:
-        shown = f"with {table.baseline} alone" if table.baseline else "with each other"
-        text = f"Compared {shown}, none is shown to be the best on {table.metric}. {text}, {cheapest} of all"
-    elif others:
-        text += f"; {cheapest} of those not shown to be worse than the best ({listed})"
-    else:
+    shown = best_of(figures, table)
+    if chosen != best:
+        text += f"; the cheapest that is shown to lose at most {LOSS} beside the best ({best}, {means[best]:.3f})"
+    elif shown == [best]:
         text += "; it is shown to be better than each of the others"
+    else:
+        text += "; it has the best mean"
+        listed = ", ".join(cheaper[:4]) + (f" and {len(cheaper) - 4} more" if len(cheaper) > 4 else "")
+        text += f", and a loss of more than {LOSS} is not ruled out for what is cheaper ({listed})" if cheaper else ""
+    if not shown:
+        against = f"with {table.baseline} alone" if table.baseline else "with each other"
+        text = f"Compared {against}, none is shown to be the best on {table.metric}. {text}"
     return f"{text}. {table.sentence}".strip()
+
+
+def _largest_losses(table: Comparisons, best: str) -> dict[str, float]:
+    """By paradigm, the most that it may lose beside the best by their interval; left out where there is none."""
+    losses = {}
+    for row in table.rows:
+        if best in (row.a, row.b) and row.low is not None and row.high is not None:
+            first = row.a == best
+            losses[row.b if first else row.a] = row.high if first != table.less_is_better else -row.low
+    return losses
 
 
 def _worthy(table: Comparisons, means: Mapping[str, float]) -> dict[str, float]:

@@ -18,8 +18,8 @@ from typing import Any
 from ragways.core import __version__
 from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
-from ragways.core.trace import Budget, Span, Usage, current_meter, spending
-from ragways.core.types import Hit
+from ragways.core.trace import Budget, Span, current_meter, spending
+from ragways.core.types import Hit, Origin
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import (
@@ -246,7 +246,6 @@ async def _record(use: Resources, question: Question, variant: Variant, gold: Go
         absent=sum(bool(one.key or one.title) and not gold.documents(one) for one in question.gold),
         wanted=question.gold,
     )
-    priced = use.model.model is None or use.model.price(Usage(calls=1, input=1, output=1)) is not None
     started, cpu = time.perf_counter(), time.process_time()
     with spending() as meter:
         try:
@@ -254,7 +253,7 @@ async def _record(use: Resources, question: Question, variant: Variant, gold: Go
         except BudgetExceeded:
             raise
         except RagwaysError as error:
-            used = AnswerUsage.of(meter.spent, spent=meter.spent.usd, priced=priced)
+            used = AnswerUsage.of(meter.spent, spent=meter.spent.cost)
             return replace(unanswered, error=str(error), usage=used, seconds=time.perf_counter() - started)
     cpu, answer = time.process_time() - cpu, result.answer
     tools = (step.name.removeprefix("tool ") for step in result.trace.walk() if step.name.startswith("tool "))
@@ -267,11 +266,9 @@ async def _record(use: Resources, question: Question, variant: Variant, gold: Go
         way=answer.way,
         ranks=tuple(gold.ranks(question, answer.evidence.hits)),
         shown=tuple(gold.places(question, answer.evidence.items)),
-        evidence=tuple(map(_evidence_item, answer.evidence.items)),
+        evidence=tuple(_evidence_item(hit, origin) for hit, origin, _ in answer.evidence.described()),
         citations=answer.citations,
-        usage=AnswerUsage.of(
-            result.trace.worth, evidence=answer.evidence.tokens, spent=result.usage.usd, priced=priced
-        ),
+        usage=AnswerUsage.of(result.trace.worth, evidence=answer.evidence.tokens, spent=result.usage.cost),
         steps=_steps(result.trace),
         tools=dict(sorted(Counter(tools).items())),
         settings=dict(result.settings),
@@ -283,9 +280,10 @@ async def _record(use: Resources, question: Question, variant: Variant, gold: Go
     )
 
 
-def _evidence_item(hit: Hit) -> EvidenceItem:
+def _evidence_item(hit: Hit, origin: Origin) -> EvidenceItem:
     piece, by = hit.piece, tuple(found.by for found in hit.found)
-    return EvidenceItem(piece.id, piece.kind, piece.title, piece.text, piece.date, hit.score, by)
+    heading = origin.heading(piece.title) if origin.section else ""
+    return EvidenceItem(piece.id, piece.kind, piece.title, piece.text, piece.date, hit.score, by, heading)
 
 
 def _steps(trace: Span) -> tuple[TraceStep, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.text import clean, printable_name
-from ragways.core.types import Origin, title_name
+from ragways.core.types import Origin, Piece, title_name
 from ragways.index.open import Index
 
 AROUND = 400
@@ -20,7 +20,9 @@ LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class TextView:
-    """A document, or a part of one with the text before and after it; `source` says where in its file it stands."""
+    """A document, or a part of one: its plain text, and as Markdown with what stands before and after it. `source` says
+    where in its file it stands.
+    """
 
     id: str
     document: str
@@ -30,6 +32,7 @@ class TextView:
     start: int
     end: int
     text: str
+    markdown: str
     before: str
     after: str
     source: Origin
@@ -138,6 +141,10 @@ def _part(index: Index, id: str) -> TextView | None:
         return None
     document, start, end = place
     first, last = max(0, start - AROUND), min(len(document.text), end + AROUND)
+    markdown, before, after = (
+        index.shown(Piece(id, "article", document.text[a:b], document.id, document.title, a, b, 0))
+        for a, b in ((start, end), (first, start), (end, last))
+    )
     return TextView(
         id,
         document.id,
@@ -147,8 +154,9 @@ def _part(index: Index, id: str) -> TextView | None:
         start,
         end,
         document.text[start:end],
-        before=("… " if first else "") + document.text[first:start],
-        after=document.text[end:last] + (" …" if last < len(document.text) else ""),
+        markdown,
+        before=("… " if first else "") + before,
+        after=after + (" …" if last < len(document.text) else ""),
         source=index.origins([(document.id, start, end)])[0],
     )
 

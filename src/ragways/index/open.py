@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
-from ragways.core.types import content_hash
+from ragways.core.text import counted
+from ragways.core.types import Origin, content_hash
 from ragways.index.views import Views, published
 from ragways.layers.table import LAYERS
 from ragways.store.documents import StoredDocuments
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ragways.layers.protocols import Communities, Graph, Vectors, Windows, Words
 
 T = TypeVar("T")
+_NAMED = 3
+"""Documents that the source of a report names."""
 
 
 class Index(StoredDocuments):
@@ -204,6 +207,26 @@ class Index(StoredDocuments):
     def windows(self) -> Windows:
         """The graph of sentence windows."""
         return cast("Windows", self.layer("windows"))
+
+    def origins(self, spans: Sequence[tuple[str, int, int]]) -> list[Origin]:
+        found = super().origins(spans)
+        reports = {id: self._report_origin(id) for id, _, _ in spans if id.startswith("community:")}
+        return [reports.get(id, origin) for (id, _, _), origin in zip(spans, found, strict=True)]
+
+    def _report_origin(self, id: str) -> Origin:
+        """Where a community's report is from: the documents that name most of its entities."""
+        if not {"communities", "graph"} <= self.layers:
+            return Origin()
+        members = self.communities.members(id)
+        counts = Counter[str]()
+        for chunk, count in self.graph.mentions(members):
+            counts[":".join(chunk.split(":", 2)[:2])] += round(count)
+        keys = self.keys(document for document, _ in counts.most_common(_NAMED))
+        named = ", ".join(keys[document] for document, _ in counts.most_common(_NAMED) if document in keys)
+        more = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
+        return (
+            Origin(f"report on {counted(len(members), 'entity', 'entities')} of {named}{more}") if named else Origin()
+        )
 
     # Figures
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ragways.core.types import Document, Origin, Piece
+    from ragways.core.types import Document, Markup, Origin, Piece
     from ragways.layers.communities.read import Community
     from ragways.layers.communities.report import CommunityReport
     from ragways.layers.graph.names import NameMatch
@@ -50,6 +50,16 @@ class Documents(Protocol):
         ...
 
     def text(self, document: str, start: int, end: int) -> str: ...
+
+    def markup(self, piece: Piece) -> tuple[Markup, ...]:
+        """Return what of a piece was code, a list, a table or a link before its text was made plain."""
+        ...
+
+    def shown(self, piece: Piece, *, escape: bool = False) -> str:
+        """Render a piece as Markdown, as it stood in its document: code, lists, tables and links. A text that stands in
+        no document stays as it is. `escape`: signs of its plain text that Markdown would take for its own are escaped.
+        """
+        ...
 
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
         """Offsets of the sentences that lie in a piece, cut at its borders; none where it stands in no document."""

@@ -290,8 +290,7 @@ class ModelClient:
             return reply
 
         model = self._model
-        bound = self._bound.of_call(call)
-        bound = replace(bound, usd=self._prices.to_reserve(bound, model.name, model.base_url, current_meter()))
+        bound = self._prices.to_reserve(self._bound.of_call(call), model.name, model.base_url, current_meter())
         tries = MeteredTries(bound)
         await tries.reserve()
         usage = Usage()
@@ -303,10 +302,9 @@ class ModelClient:
                 used=lambda reply: reply.usage.tokens,
             )
             self._bound.learn(bound, reply.usage)
-            usd = self._prices.of(reply.usage, model.name, model.base_url)
-            reply = replace(reply, usage=replace(reply.usage, usd=usd or 0.0))
-            usage = reply.usage
-            here.details |= _facts(reply, usd)
+            usage = self._prices.priced(reply.usage, model.name, model.base_url)
+            reply = replace(reply, usage=usage)
+            here.details |= _facts(reply)
             if reply.repeats:
                 logging.getLogger("ragways").warning("ragways: %s says the same again and again: stopped", self._name)
             return reply
@@ -337,9 +335,9 @@ class ModelClient:
         return f"model {self._model.name}"
 
 
-def _facts(reply: Reply, usd: float | None) -> dict[str, object]:
+def _facts(reply: Reply) -> dict[str, object]:
     facts: dict[str, object] = {"seconds": round(reply.seconds, 4), "finish": reply.finish}
-    if usd is None:
+    if reply.usage.unpriced:
         facts["price"] = "unknown"
     if reply.estimated:
         facts["usage"] = "estimated"

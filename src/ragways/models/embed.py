@@ -202,8 +202,8 @@ class EndpointEmbedder:
         with span("embedding call", texts=len(texts)) as here:
             here.way = f"model {self._model}"
             bound = self._bound.of_texts(texts)
-            usd = self._prices.to_reserve(bound, self._model, self._transport.base_url, current_meter())
-            tries = MeteredTries(replace(bound, usd=usd))
+            most = self._prices.to_reserve(bound, self._model, self._transport.base_url, current_meter())
+            tries = MeteredTries(most)
             await tries.reserve()
             usage = Usage()
             try:
@@ -226,10 +226,10 @@ class EndpointEmbedder:
             usage, facts["usage"] = bound, "estimated"
         else:
             self._bound.learn(bound, usage)
-        price = self._prices.of(usage, self._model, self._transport.base_url)
-        if price is None:
+        usage = self._prices.priced(usage, self._model, self._transport.base_url)
+        if usage.unpriced:
             facts["price"] = "unknown"
-        return replace(usage, usd=price or 0.0), facts
+        return usage, facts
 
     async def _send(self, texts: list[str]) -> Mapping[str, object]:
         # Endpoints refuse an empty text, and one of them would fail the whole batch.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
 from typing import Protocol, cast
@@ -100,15 +100,20 @@ class Prices:
     def known(self, model: str, base_url: str = "") -> bool:
         return self.of(Usage(calls=1, input=1, output=1), model, base_url) is not None
 
-    def to_reserve(self, usage: Usage, model: str, base_url: str, meter: Meter) -> float:
-        """The price to reserve. Under a budget in USD an unknown price is an error, never free."""
+    def priced(self, usage: Usage, model: str, base_url: str = "") -> Usage:
+        """Return this usage with its price, or with its calls as unpriced."""
         usd = self.of(usage, model, base_url)
-        if usd is None and any(each.budget.usd is not None for each in meter.chain()):
+        return replace(usage, usd=usd or 0.0, unpriced=usage.calls if usd is None else 0)
+
+    def to_reserve(self, usage: Usage, model: str, base_url: str, meter: Meter) -> Usage:
+        """Return what to reserve, with its price. Under a budget in USD an unknown price is an error, never free."""
+        priced = self.priced(usage, model, base_url)
+        if priced.unpriced and any(each.budget.usd is not None for each in meter.chain()):
             raise SettingsError(
                 f"the price of model {model!r} is not known, so a budget in USD cannot be enforced",
                 f'set it, 0 if it costs nothing: [prices."{model}"] input = … output = … (USD per million tokens)',
             )
-        return usd or 0.0
+        return priced
 
 
 def _by_table(usage: Usage, model: str, base_url: str) -> float | None:

@@ -22,7 +22,6 @@ class Features:
 
     - `span`: the logit of the best span against there being none; `margin`: how much more of the reader's weight it has
       than the next different one, 0 to 1; `evidence`: the logit of its passage being evidence
-    - `decided`: how sure rules are that decided a comparison, 0 where none did, 1 where they had all facts
     - `names`: the share of the question's names and numbers that a passage contains; `words`: the share of its words
       that the sentences cited contain
     - `nearness`: the cosine of the question and the first passage cited, where a retriever gave one
@@ -34,7 +33,6 @@ class Features:
     span: float
     margin: float
     evidence: float
-    decided: float
     names: float
     words: float
     nearness: float | None
@@ -54,12 +52,12 @@ class Features:
         known["length"] = min(self.length, LONG) / 10
         known["nested"] = min(self.nested, DEEP)
         known["evidence"] = max(-LARGE_EVIDENCE, min(LARGE_EVIDENCE, self.evidence))
-        known["sentences"] = form in BY_SENTENCES and not self.decided
+        known["sentences"] = form in BY_SENTENCES
         return {name: float(value) for name, value in known.items()}
 
 
-BY_SENTENCES: Final = frozenset({"prose", "yes-no", "same", "both"})
-"""Forms of questions for which no span is the answer."""
+BY_SENTENCES: Final = frozenset({"prose", "choice", "yes-no", "same", "both"})
+"""Forms of questions that whole sentences answer. Nothing here concludes yes, no or a winner from them."""
 
 
 USUAL_NEARNESS: Final = 0.45
@@ -72,7 +70,6 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "span": 0.67,
     "margin": 0.38,
     "evidence": 0.25,
-    "decided": 4.35,
     "names": 1.38,
     "words": 1.68,
     "nearness": 2.20,
@@ -83,9 +80,9 @@ WEIGHTS: Final[Mapping[str, float]] = {
 }
 """By feature. Fitted by `python -m benchmarks.abstention --rows DIR --fit` on eight sets of questions that the reader
 was not trained on, answerable and unanswerable ones counting the same; what speaks for an answer has no negative
-weight. `sentences` was fitted on how and why; yes or no is answered by sentences, too. Weights fitted on six sets by
-the reader as it is now separate no better on the set left out. "These passages answer" added nothing to the logits of
-span and evidence. How well it does: docs/figures.md.
+weight. `sentences` was fitted on how and why, and taken over for the other forms that sentences answer. Weights fitted
+on six sets by the reader as it is now separate no better on the set left out. "These passages answer" added nothing to
+the logits of span and evidence. How well it does: docs/figures.md.
 """
 
 # Capitals that do not begin a sentence, with those that follow; numbers; identifiers.

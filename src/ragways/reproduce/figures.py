@@ -88,12 +88,13 @@ class MetricReading:
 @dataclass(frozen=True)
 class RecordReading:
     """The mean, the median or the sum over the questions of something that each record has, or has not. It is never
-    below 0, and where it is a `share` never above 1.
+    below 0, and where it is a `share` never above 1. With `whole` it is unknown where a record has not.
     """
 
     of: Callable[[Record], float | None]
     by: Literal["mean", "median", "sum"] = "mean"
     share: bool = False
+    whole: bool = False
 
     def __call__(self, run: VariantRun) -> Figure:
         by_question: dict[str, list[float]] = defaultdict(list)
@@ -102,6 +103,8 @@ class RecordReading:
             if (value := self.of(record)) is not None:
                 by_question[record.question].append(value)
                 by_repeat[record.repeat].append(value)
+            elif self.whole:
+                return Figure(n=0)
         if not by_question:
             return Figure(n=0)
         middle = median if self.by == "median" else fmean
@@ -164,27 +167,27 @@ def passed(*metrics: str, least: float = 0.5) -> RecordReading:
 
 
 def used(field: str, by: Literal["mean", "median"] = "mean") -> RecordReading:
-    """What an answer used (`input`, `output`, `reasoning`, `usd`), where a model was called."""
-    return RecordReading(lambda record: getattr(record.usage, field) if record.usage.calls else None, by)
+    """What an answer used (`input`, `output`, `reasoning`, `usd`), where a model was set: 0 if it was not called."""
+    return RecordReading(lambda record: getattr(record.usage, field) if _with_model(record) else None, by, whole=True)
 
 
-def _tokens(record: Record) -> float | None:
-    return record.usage.all_tokens if record.usage.calls else None
+def _with_model(record: Record) -> bool:
+    return bool(record.made.model or record.usage.calls)
 
 
 def _generation(record: Record) -> float | None:
-    parts = split(record.steps, record.usage) if record.usage.calls else None
+    parts = split(record.steps, record.usage) if _with_model(record) else None
     return parts[1].all_tokens if parts else None
 
 
 def _retrieval(record: Record) -> float | None:
-    parts = split(record.steps, record.usage) if record.usage.calls else None
+    parts = split(record.steps, record.usage) if _with_model(record) else None
     return parts[0].all_tokens if parts else None
 
 
-tokens = RecordReading(_tokens)
-"""Tokens a question, in and out; nothing where no model was called."""
-median_tokens = RecordReading(_tokens, by="median")
+tokens = used("all_tokens")
+"""Tokens a question, in and out; nothing where no model was set."""
+median_tokens = used("all_tokens", by="median")
 generation_tokens = RecordReading(_generation)
 """Tokens of the call that made the answer."""
 context_tokens = RecordReading(lambda record: record.usage.evidence)

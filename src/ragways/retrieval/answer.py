@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -84,10 +86,12 @@ def answer(
         if not evidence.items:
             return _abstain(evidence, "no evidence")
         wishes = replace(use.wishes, style="") if short else use.wishes
+        evidence = with_shown(use, evidence)
         task = wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
         passages = tuple(
-            _passage(hit, spans, origin) for (hit, origin, _), spans in zip(evidence.described(), places, strict=True)
+            _passage(hit, spans, origin, shown)
+            for (hit, origin, _), spans, shown in zip(evidence.described(), places, evidence.shown, strict=True)
         )
         query = evidence.hits.query
         given = AnswerInput(query.text, passages, _extractor(use, query.text, reach), query.searches)
@@ -148,7 +152,7 @@ def _extractor(use: Resources, question: str, reach: Reach) -> Extractor:
     """What answers this question without a model: the reader, unless it is not wanted or does not know the language."""
     embed = use.embed if reads(use.embedder, question) else None
     reader, note = reader_for(use, question)
-    return Extractor(embed, terms, use.threshold, use.sentences, reader, note, reach)
+    return Extractor(embed, terms, use.threshold, use.sentences, reader, note, reach, use.doubt)
 
 
 def _how_made(reply: AnswerReply, way: str) -> dict[str, Any]:
@@ -195,7 +199,12 @@ def _abstain(evidence: Evidence, way: str) -> Answer:
     return Answer(evidence, ABSTENTION, abstained=True, way=way)
 
 
-def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin) -> AnswerPassage:
+def with_shown(use: Resources, evidence: Evidence) -> Evidence:
+    """Return evidence with its passages as Markdown."""
+    return replace(evidence, shown=tuple(use.index.shown(hit.piece) for hit in evidence.items))
+
+
+def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin, shown: str) -> AnswerPassage:
     piece = hit.piece
     if piece.kind not in _VERBATIM:
         # A report's lines are its summary and its findings.
@@ -213,6 +222,8 @@ def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin) -> Answ
         section=origin.section[-1] if origin.section else "",
         retrievers=len({found.by for found in hit.found} - {ORDERED_BY}),
         nearness=max(near, default=None),
+        path=origin.heading(piece.title),
+        shown=shown,
     )
 
 
@@ -236,19 +247,69 @@ def _cited(
 def _citations(
     use: Resources, number: int, claim: Claim, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
 ) -> list[Citation]:
-    """For each passage that a claim cites, the sentence of its document that shares most of its words."""
+    """For each passage that a claim cites, the one to three sentences of it that hold most of what the claim says."""
     cited = []
     for passage in dict.fromkeys(claim.numbers):
         piece = hits[passage - 1].piece
-        # A triplet or a report is our own wording: what it rests on is the sentence most like it.
-        wanted = set(terms(claim.text if piece.kind in _VERBATIM else piece.text))
-        quotes = {span: use.index.text(piece.document, *span) for span in places[passage - 1]}
-        if quotes:
-            (start, end), quote = max(quotes.items(), key=lambda item: (word_overlap(wanted, item[1]), -item[0][0]))
-        else:
-            start, end, quote = piece.start, piece.end, piece.text
+        # A triplet or a report is our own wording: what it rests on are the sentences most like it.
+        wanted = frozenset(terms(claim.text if piece.kind in _VERBATIM else piece.text))
+        spans = places[passage - 1]
+        code = [(one.start, one.end) for one in use.index.markup(piece) if one.kind == "code"]
+        start, end = quoted_span(wanted, [(span, use.index.text(piece.document, *span)) for span in spans], code) or (
+            piece.start,
+            piece.end,
+        )
+        quote = use.index.text(piece.document, start, end) if spans else piece.text
         cited.append(citation(use, number, piece, (start, end), quote))
     return cited
+
+
+QUOTED: Final = 3
+"""Sentences of a quote, at most."""
+SHORTEST: Final = 25
+"""Characters of a sentence below which it is quoted only beside another: a label, the head of a list."""
+_FURTHER: Final = 1.5
+"""What each further sentence of a quote must bring, as words are weighed: a number, or two words that are rare here."""
+_LONG: Final = 400
+"""Characters of a quote that weigh as much as a word."""
+_OF_NUMBERS: Final = 3.0
+
+
+def quoted_span(
+    wanted: frozenset[str], sentences: Sequence[tuple[tuple[int, int], str]], code: Sequence[tuple[int, int]]
+) -> tuple[int, int] | None:
+    """Return where the adjacent sentences stand that hold most of the wanted words; numbers weigh more, and so do words
+    that few of the sentences hold. Lines of code and labels are quoted only where nothing else has any of them.
+    """
+    words = [frozenset(terms(text)) & wanted for _, text in sentences]
+    counts = Counter(word for found in words for word in found)
+    weights = {
+        word: math.log1p(len(words) / count) * (_OF_NUMBERS if any(map(str.isdigit, word)) else 1.0)
+        for word, count in counts.items()
+    }
+
+    def worth(stretch: tuple[int, int]) -> float:
+        first, last = stretch
+        held = frozenset[str]().union(*words[first : last + 1])
+        size = sentences[last][0][1] - sentences[first][0][0]
+        return sum(weights[word] for word in held) - _FURTHER * (last - first) - size / _LONG
+
+    everything = frozenset(range(len(sentences)))
+    prose = frozenset(
+        n
+        for n, ((start, _), text) in enumerate(sentences)
+        if len(text) >= SHORTEST and not any(first <= start < last for first, last in code)
+    )
+    found = None
+    for ends in filter(None, (prose, everything)):
+        stretches = [(n, m) for n in sorted(ends) for m in range(n, n + QUOTED) if m in ends]
+        first, last = max(stretches, key=lambda each: (worth(each), -each[0]))
+        holds = any(words[first : last + 1])
+        if holds or found is None:
+            found = sentences[first][0][0], sentences[last][0][1]
+        if holds:
+            break
+    return found
 
 
 def citation(use: Resources, sentence: int, piece: Piece, span: tuple[int, int], quote: str) -> Citation:

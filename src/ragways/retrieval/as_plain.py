@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from itertools import pairwise, zip_longest
+from typing import Any, Final
 
 from ragways.core.markdown import uncited
 from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Hit, Origin, outgoing_text
+from ragways.corpus.structure import sentence_spans
+from ragways.reading.windows import content_stems, stems
 from ragways.retrieval.ask import Result
 from ragways.retrieval.routing.router import Decision
 
@@ -60,11 +64,32 @@ def citation_data(answer: Answer) -> list[dict[str, Any]]:
     return plain
 
 
+NEAREST: Final = 3
+"""Passages shown where nothing is answered, each from its best sentence on."""
+_QUOTED: Final = 300
+"""Characters shown of each."""
+
+
 def evidence_data(answer: Answer) -> list[dict[str, Any]]:
+    """Return the passages; where nothing is answered, the nearest ones with the sentence that is `nearest`."""
+    nearest = list(nearest_sentences(answer)) if answer.abstained else []
     return [
-        {**hit_data(hit, source), "near_duplicates": duplicates}
-        for hit, source, duplicates in answer.evidence.described()
+        {**hit_data(hit, source), "near_duplicates": duplicates, "markdown": outgoing_text(answer, shown)}
+        | ({"nearest": text} if text else {})
+        for (hit, source, duplicates), shown, text in zip_longest(
+            answer.evidence.described(), answer.evidence.shown, nearest
+        )
     ]
+
+
+def nearest_sentences(answer: Answer) -> Iterator[str]:
+    """Yield the text of each of the first passages, from the sentence on that shares most words with the question."""
+    wanted = content_stems(answer.evidence.hits.query.text)
+    for hit in answer.evidence.items[:NEAREST]:
+        text = hit.piece.text
+        begins = [start for start, _ in sentence_spans(text)] or [0]
+        shared = [len(stems(text[start:end]) & wanted) for start, end in pairwise([*begins, len(text)])]
+        yield " ".join(text[begins[shared.index(max(shared))] :].split())[:_QUOTED]
 
 
 def hit_data(hit: Hit, source: Origin) -> dict[str, Any]:
@@ -92,7 +117,10 @@ def origin_data(origin: Origin) -> dict[str, Any]:
 
 
 def usage_data(usage: Usage) -> dict[str, Any]:
-    return asdict(usage)
+    """Return the usage field by field; `usd` is None where the price of a call is unknown."""
+    data = {**asdict(usage), "usd": usage.cost}
+    del data["unpriced"]
+    return data
 
 
 def step_data(step: Span, since: float) -> dict[str, Any]:

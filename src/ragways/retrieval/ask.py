@@ -19,7 +19,7 @@ from ragways.core.stream import OnText, current_stream, streaming
 from ragways.core.text import counted, shortened
 from ragways.core.trace import Budget, Span, Usage, span, spending
 from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Origin, Query, answer_html
-from ragways.retrieval.answer import retrieval_only
+from ragways.retrieval.answer import retrieval_only, with_shown
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 
@@ -109,9 +109,8 @@ class Result:
 
     def __repr__(self) -> str:
         usage = self.usage
-        cost = (
-            f"{counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}, ${usage.usd:.4f}, {self.seconds:.2f} s"
-        )
+        price = "price unknown" if usage.cost is None else f"${usage.cost:.4f}"
+        cost = f"{counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}, {price}, {self.seconds:.2f} s"
         return f"<Result of {self.paradigm} on {shortened(self.question)!r}: {cost}\n  {self.answer!r}>"
 
     def _repr_html_(self) -> str:
@@ -161,6 +160,8 @@ async def ask(
             kind = type(answer).__name__
             raise UsageError(f"{name} gives {kind}, not an Answer", "end it with answer(use), or use retrieve")
         _check_documents(use, name, answer.evidence.hits)
+        if not answer.evidence.shown:
+            answer = replace(answer, evidence=with_shown(use, answer.evidence))
         if use.support and answer.citations:
             from ragways.retrieval.support import with_support
 

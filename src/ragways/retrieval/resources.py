@@ -74,6 +74,10 @@ class Resources:
     model: ModelClient
     threshold: float = 0.1
     sentences: int = 3
+    doubt: float = 1.0
+    """What the odds of an answer by rule are divided by: over 1 where a router takes it for unlikely that the corpus
+    answers the question.
+    """
     prompts: Prompts = "shared"
     """Whether all paradigms answer by one prompt, some by their own, or all as briefly as can be."""
     wishes: AnswerWishes = field(default_factory=AnswerWishes)

@@ -45,7 +45,7 @@ def plain(text: str) -> str:
 
 async def subquestions(use: Resources, question: str, hits: Sequence[Hit], earlier: Collection[str]) -> list[str]:
     """Sub-questions that the hits leave open: three at most, none of them repeated."""
-    given = SubquestionsInput(question, _texts(hits), tuple(earlier), _terms)
+    given = SubquestionsInput(question, _texts(use, hits), tuple(earlier), _terms)
     found = (await use.model.do(SUBQUESTIONS, given, rule_if_unusable=True)).value
     known = {plain(question), *map(plain, earlier)}
     new = {plain(text): text.strip() for text in reversed(found.questions) if plain(text) not in known | {""}}
@@ -59,7 +59,7 @@ async def judge(
 
     Without a model the chance of an answer by the reader decides, and rules give what to look up.
     """
-    given = JudgeAnswerInput(question, answer.text, _texts(answer.evidence.items), tuple(earlier), _terms)
+    given = JudgeAnswerInput(question, answer.text, _texts(use, answer.evidence.items), tuple(earlier), _terms)
     verdict = (await use.model.do(JUDGE_ANSWER, given, rule_if_unusable=True)).value
     if use.model.model is None and answer.chance is not None:
         return AnswerVerdict(likely_enough(answer, enough), verdict.subquestion)
@@ -78,8 +78,16 @@ def likely_enough(answer: Answer, enough: float) -> bool:
     return not answer.abstained and answer.chance is not None and answer.chance >= enough
 
 
-def _texts(hits: Sequence[Hit]) -> tuple[str, ...]:
-    return tuple(f"{hit.piece.title}: {hit.piece.text}" for hit in hits)
+def _texts(use: Resources, hits: Sequence[Hit]) -> tuple[str, ...]:
+    """Return passages as a model is shown them, headings and the text as it was written; for rules, the plain text."""
+    pieces = [hit.piece for hit in hits]
+    if use.model.model is None:
+        return tuple(f"{piece.title}: {piece.text}" for piece in pieces)
+    origins = use.index.origins([(piece.document, piece.start, piece.end) for piece in pieces])
+    shown = [use.index.shown(piece) for piece in pieces]
+    return tuple(
+        f"{origin.heading(piece.title)}\n{text}" for piece, origin, text in zip(pieces, origins, shown, strict=True)
+    )
 
 
 Chance = Annotated[float, Ge(0), Le(1)]

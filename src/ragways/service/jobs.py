@@ -104,8 +104,8 @@ class RunningJob:
             self.child.kill()
 
     @property
-    def spent(self) -> float:
-        return 0.0 if self.call is None else self.call.spent
+    def spent(self) -> float | None:
+        return 0.0 if self.call is None else self.call.cost
 
     @property
     def progress(self) -> dict[str, Any] | None:

@@ -91,7 +91,7 @@ class Metrics:
     def _used(self, usage: Mapping[str, float]) -> None:
         self._tokens.labels("input").inc(usage["input"])
         self._tokens.labels("output").inc(usage["output"])
-        self._usd.inc(usage["usd"])
+        self._usd.inc(usage["usd"] or 0.0)
 
     def text(self) -> bytes:
         """All figures as Prometheus reads them."""

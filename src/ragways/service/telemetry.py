@@ -151,7 +151,7 @@ class Telemetry:
             "gen_ai.usage.input_tokens": usage["input"],
             "gen_ai.usage.output_tokens": usage["output"],
             "gen_ai.usage.cache_read.input_tokens": usage["cached"],
-            "ragways.usd": usage["usd"],
+            **({} if usage["usd"] is None else {"ragways.usd": usage["usd"]}),
         }
 
     def _span(

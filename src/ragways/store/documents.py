@@ -11,7 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ragways.core.types import Document, Infobox, Link, Origin, Piece
+from ragways.core.types import Document, Infobox, Link, Markup, Origin, Piece
+from ragways.corpus.markup import markdown, unpacked_markup
 from ragways.store.articles import StoredArticles
 from ragways.store.origin import OriginFinder, SectionRow, unpacked
 from ragways.store.sentences import sentence_rows, sentences_of
@@ -25,7 +26,7 @@ _TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks"}
 
 
 class _Article(NamedTuple):
-    """A document as pieces are made of it: start, end and tokens of its chunks, by path. `places` are packed."""
+    """A document as pieces are made of it: start, end and tokens of chunks by path. Places and markup are packed."""
 
     id: str
     key: str
@@ -34,6 +35,7 @@ class _Article(NamedTuple):
     date: str
     url: str
     places: str
+    markup: str
     chunks: dict[str, tuple[int, int, int]]
 
     @property
@@ -76,6 +78,20 @@ class StoredDocuments:
         """A stretch of a document's text."""
         return self.article(number_of(document))[1][start:end]
 
+    def markup(self, piece: Piece) -> tuple[Markup, ...]:
+        number = number_of(piece.document) if piece.document.startswith("article:") else -1
+        article = self._read([number]).get(number)
+        if article is None or not article.markup or article.text[piece.start : piece.end] != piece.text:
+            return ()
+        return unpacked_markup(article.markup, piece.start, piece.end)
+
+    def shown(self, piece: Piece, *, escape: bool = False) -> str:
+        def first_row(table: Markup) -> str:
+            return self.text(piece.document, table.start, table.end).partition("\n")[0]
+
+        markup = self.markup(piece)
+        return markdown(piece.text, piece.start, markup, first_row, escape=escape) if markup else piece.text
+
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
         if not piece.document.startswith("article:"):
             return []
@@ -88,12 +104,12 @@ class StoredDocuments:
         """A whole document, for showing a piece in its place."""
         number = number_of(id)
         row = self.store.db.execute(
-            "SELECT key, title, text, crc, format, metadata, redirect, places FROM documents WHERE number = ?",
+            "SELECT key, title, text, crc, format, metadata, redirect, places, markup FROM documents WHERE number = ?",
             (number,),
         ).fetchone()
         if row is None:
             return None
-        key, title, text, crc, format, metadata, redirect, places = row
+        key, title, text, crc, format, metadata, redirect, places, markup = row
         check_text(self.store.path, key, text, crc)
         return Document(
             key,
@@ -105,6 +121,7 @@ class StoredDocuments:
             infoboxes=tuple(Infobox(*row) for row in self.store.infoboxes(number)),
             redirect=redirect,
             places=unpacked(places),
+            markup=unpacked_markup(markup),
         )
 
     def place(self, id: str) -> tuple[Document, int, int] | None:
@@ -207,11 +224,13 @@ class StoredDocuments:
                 chunks[number][path] = start, end, tokens
             columns = (
                 "number, key, title, text, crc, coalesce(metadata ->> '$.date', ''), "
-                "coalesce(metadata ->> '$.url', ''), places"
+                "coalesce(metadata ->> '$.url', ''), places, markup"
             )
-            for number, key, title, text, crc, date, url, places in self._rows(columns, "documents", "number", missing):
+            for row in self._rows(columns, "documents", "number", missing):
+                number, key, title, text, crc, date, url, places, markup = row
                 check_text(self.store.path, key, text, crc)
-                found[number] = _Article(f"article:{number}", key, title, text, date, url, places, chunks[number])
+                id, parts = f"article:{number}", chunks[number]
+                found[number] = _Article(id, key, title, text, date, url, places, markup, parts)
                 self._remember(number, found[number])
         return found
 

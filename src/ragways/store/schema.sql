@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, source TEXT NOT NULL, title TEXT NOT NULL, name TEXT NOT NULL,
     format TEXT NOT NULL, metadata TEXT NOT NULL, redirect TEXT, leads TEXT, hash BLOB NOT NULL, crc INTEGER NOT NULL,
     places TEXT NOT NULL, -- pages and lines, packed (`origin.py`)
+    markup TEXT NOT NULL, -- code, lists, tables and links, packed (`corpus/markup.py`)
     sentences BLOB NOT NULL, -- packed (`sentences.py`)
     text TEXT NOT NULL -- stored last, so SQLite skips long text
 );

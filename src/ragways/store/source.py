@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragways.core.types import Structure, content_hash
@@ -14,7 +14,7 @@ Span = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
     """A chunk. `hash` is that of the text that is searched, which has the title in some settings only; `key` is that of
-    title and text, under which work paid for the chunk is cached.
+    heading and text, under which work paid for the chunk is cached.
     """
 
     id: str
@@ -25,6 +25,8 @@ class SourcePassage:
     text: str
     searched: str
     """The text as retrievers see it."""
+    heading: str = ""
+    """The title and the headings above the chunk, as a model is shown them."""
 
     @property
     def hash(self) -> str:
@@ -32,7 +34,7 @@ class SourcePassage:
 
     @property
     def key(self) -> str:
-        return content_hash(self.title, self.text)
+        return content_hash(self.heading or self.title, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class Source:
     def of(cls, structure: Structure, *, with_title: bool) -> Source:
         """Of a document that was just read. `with_title`: chunks are searched with their titles."""
         document = structure.document
-        sections = {section.id: section.title for section in structure.sections}
+        paths = heading_paths(document.title, [(one.title, one.level) for one in structure.sections])
+        sections = {part.id: (part.title, path) for part, path in zip(structure.sections, paths, strict=True)}
         return cls(
             int(document.id.split(":", 2)[1]),
             document.key,
@@ -67,13 +70,24 @@ class Source:
         )
 
 
-def _passages(structure: Structure, sections: dict[str, str], with_title: bool) -> Iterator[SourcePassage]:
+def _passages(structure: Structure, sections: dict[str, tuple[str, str]], with_title: bool) -> Iterator[SourcePassage]:
     document = structure.document
     for ordinal, chunk in enumerate(structure.chunks):
-        section = sections[":".join(chunk.id.split(":")[:3])]
+        section, heading = sections[":".join(chunk.id.split(":")[:3])]
         text = document.text[chunk.start : chunk.end]
         searched = searched_text(document.title, section, text, with_title=with_title)
-        yield SourcePassage(chunk.id, ordinal, chunk.start, chunk.end, document.title, text, searched)
+        yield SourcePassage(chunk.id, ordinal, chunk.start, chunk.end, document.title, text, searched, heading)
+
+
+def heading_paths(title: str, sections: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Yield for each section, given by title and level, the headings above and its own, below the document's title."""
+    above: list[tuple[str, int]] = []
+    for number, (own, level) in enumerate(sections):
+        while above and above[-1][1] >= level:
+            above.pop()
+        if number:  # the first is what stands before any heading
+            above.append((own, level))
+        yield " › ".join(filter(None, (title, *(each for each, _ in above))))
 
 
 def searched_text(title: str, section: str, text: str, *, with_title: bool) -> str:

@@ -21,16 +21,17 @@ from typing import Any
 
 from ragways.core.errors import NoIndex, StoreBusy, StoreDamaged, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
+from ragways.corpus.markup import packed_markup
 from ragways.store.database import REBUILD, connect, delete_database, empty_log, store_errors
 from ragways.store.files import IndexedFiles
 from ragways.store.origin import packed
 from ragways.store.place import LOCK, check_parts, claim
 from ragways.store.sentences import count_sentences, packed_sentences, unpacked_sentences
-from ragways.store.source import Source, SourcePassage, searched_text
+from ragways.store.source import Source, SourcePassage, heading_paths, searched_text
 from ragways.store.titles import letters
 
 FILE = "index.sqlite"
-VERSION = "11"
+VERSION = "12"
 """The format of rows and views. An index of another format is built anew."""
 PARTS = ("sections", "paragraphs", "chunks", "links", "infoboxes")
 FACTS = ("mentions", "relations", "other_names", "descriptions", "themes")
@@ -262,16 +263,21 @@ class Store:
             return None
         key, title, redirect, crc, sentences, text = row
         check_text(self.path, key, text, crc)
-        sections = dict(self.db.execute("SELECT path, title FROM sections WHERE document = ?", (number,)).fetchall())
+        rows = self.db.execute(
+            "SELECT path, title, level FROM sections WHERE document = ? ORDER BY ordinal", (number,)
+        ).fetchall()
+        paths = heading_paths(title, [(section, level) for _, section, level in rows])
+        sections = {path: (section, heading) for (path, section, _), heading in zip(rows, paths, strict=True)}
         chunks = self.db.execute(
             "SELECT ordinal, path, start, end FROM chunks WHERE document = ? ORDER BY ordinal", (number,)
         ).fetchall()
         passages = []
         for ordinal, path, start, end in chunks:
             part = text[start:end]
-            searched = searched_text(title, sections[path.split(":", 1)[0]], part, with_title=with_title)
+            section, heading = sections[path.split(":", 1)[0]]
+            searched = searched_text(title, section, part, with_title=with_title)
             id = f"article:{number}:{path}"
-            passages.append(SourcePassage(id, ordinal, start, end, title, part, searched))
+            passages.append(SourcePassage(id, ordinal, start, end, title, part, searched, heading))
         spans = tuple(unpacked_sentences(sentences))
         links, boxes = self.links(number), self.infoboxes(number)
         return Source(number, key, title, text, tuple(passages), spans, links, boxes, redirect or "")
@@ -336,11 +342,12 @@ class Batch:
         number = number_of(document.id)
         existed = self.remove(number)
         self._db.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 number, document.key, source, document.title, title_name(document.title), document.format,
                 _json(dict(document.metadata)), document.redirect, document.redirect and title_name(document.redirect),
                 bytes.fromhex(document_hash(document)), _checksum(document.text), packed(document.places),
+                packed_markup(document.markup),
                 packed_sentences((part.start, part.end) for part in structure.sentences), document.text,
             ),
         )  # fmt: skip
@@ -468,6 +475,7 @@ def document_hash(document: Document) -> str:
         repr(document.links),
         repr(document.infoboxes),
         packed(document.places),
+        packed_markup(document.markup),
     )
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class Extractor:
     """What answering without a model needs: vectors of texts (None where they say nothing of a text in this language),
     and how careful and how brief to be. Without a `reader` the best sentences are the answer; `note` says why there is
-    none where one was wanted; `reach` is how much it reads.
+    none where one was wanted; `reach` is how much it reads, `doubt` divides the odds of what it finds.
     """
 
     embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]] | None
@@ -50,6 +50,7 @@ class Extractor:
     reader: PassageReader | None = None
     note: str = ""
     reach: Reach = USUAL
+    doubt: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _with_searches(given: AnswerInput) -> Mapping[str, object]:
 
 def _shown(number: int, passage: AnswerPassage) -> str:
     date = f" ({passage.date})" if passage.date else ""
-    return f"[{number}] {passage.title}{date}\n{passage.text}"
+    return f"[{number}] {passage.path or passage.title}{date}\n{passage.shown or passage.text}"
 
 
 async def _without(given: AnswerInput) -> RuleReply:
@@ -168,9 +169,10 @@ async def _read(given: AnswerInput, reader: PassageReader) -> RuleReply:
     found = await read_answer(
         given.question, given.passages, reader, embed=use.embed, terms=use.terms, maximum=use.maximum, reach=use.reach
     )
-    current_span().details.update(chance=round(found.chance, 4), features=asdict(found.features))
-    if not found.sentences or found.chance < use.threshold:
-        return RuleReply(False, "", chance=found.chance, read=True)
+    chance = found.chance / (found.chance + use.doubt * (1 - found.chance))
+    current_span().details.update(chance=round(chance, 4), features=asdict(found.features))
+    if not found.sentences or chance < use.threshold:
+        return RuleReply(False, "", chance=chance, read=True)
     sentences = _marked(found.sentences)
     return RuleReply(
         True,
@@ -178,7 +180,7 @@ async def _read(given: AnswerInput, reader: PassageReader) -> RuleReply:
         sentences,
         explanation=_marked(found.explanation),
         places=tuple(cited.places for cited in found.sentences),
-        chance=found.chance,
+        chance=chance,
         read=True,
     )
 

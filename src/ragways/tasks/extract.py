@@ -51,8 +51,9 @@ SHARE, NAMES, NEAREST, CONSTANT = 2.2, 4.3, 5.35, -7.4
 class AnswerPassage:
     """A piece of evidence as it is shown: its title and date, and its text in sentences; `rating` is its score.
 
-    What only answering without a model looks at: `section` is the heading it stands under, `retrievers` how many found
-    it, `nearness` its cosine to the question where one of them gave it.
+    What a model is shown: its `path`, title and headings, and the text as it was written (`shown`). What only answering
+    without a model looks at: `section` is the heading it stands under, `retrievers` how many found it, `nearness` its
+    cosine to the question where one of them gave it.
     """
 
     title: str
@@ -64,6 +65,8 @@ class AnswerPassage:
     section: str = ""
     retrievers: int = 0
     nearness: float | None = None
+    path: str = ""
+    shown: str = ""
 
     @property
     def searched(self) -> str:

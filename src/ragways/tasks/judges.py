@@ -93,16 +93,20 @@ SUPPORT: Task[SupportInput, ClaimSupports] = task("judge support", ClaimSupports
 
 @dataclass(frozen=True, slots=True)
 class CitedSentence:
-    """A sentence and the quotes that it rests on."""
+    """A sentence, the quotes that it rests on, and the passages that these are from, by their ids."""
 
     sentence: str
     quotes: tuple[str, ...]
+    passages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CitationsInput:
+    """Cited sentences of an answer, and the passages that they cite by their ids."""
+
     question: str
     cited: Sequence[CitedSentence]
+    passages: Mapping[str, str]
 
 
 def _check_citations(reply: ClaimSupports, given: CitationsInput) -> str | None:
@@ -110,12 +114,13 @@ def _check_citations(reply: ClaimSupports, given: CitationsInput) -> str | None:
 
 
 def _render_citations(given: CitationsInput) -> Mapping[str, object]:
-    return {"question": given.question, "cited": "\n\n".join(map(_cited, range(1, len(given.cited) + 1), given.cited))}
-
-
-def _cited(number: int, cited: CitedSentence) -> str:
-    quotes = "\n".join(f"   quote: {' '.join(quote.split())}" for quote in cited.quotes)
-    return f"{number}. {' '.join(cited.sentence.split())}\n{quotes}"
+    letters = {id: f"P{n}" for n, id in enumerate(given.passages, start=1)}
+    passages = "\n\n".join(f"{letters[id]}: {text}" for id, text in given.passages.items())
+    sentences = [
+        f"{n}. {' '.join(one.sentence.split())}\n   cites {', '.join(letters[id] for id in one.passages)}"
+        for n, one in enumerate(given.cited, start=1)
+    ]
+    return {"question": given.question, "passages": passages, "cited": "\n\n".join(sentences)}
 
 
 CITATIONS: Task[CitationsInput, ClaimSupports] = task(

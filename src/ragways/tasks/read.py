@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragways.reading.answers import (
     USUAL,
@@ -38,12 +38,9 @@ from ragways.reading.phrase import (
     titled_row,
 )
 from ragways.reading.questions import parse_question
-from ragways.reading.sufficiency import BY_SENTENCES, Features, chance, coverage, names_of, structure
+from ragways.reading.sufficiency import BY_SENTENCES, Features, chance, coverage, structure
 from ragways.reading.windows import content_stems, stems
 from ragways.tasks.extract import SEARCHED, AnswerPassage, Candidate, Embed, Terms, score_sentences
-
-if TYPE_CHECKING:
-    from ragways.reading.compare import Compared
 
 LOOKED_AT: Final = 6
 """Passages that are read."""
@@ -60,11 +57,6 @@ DEFINING: Final = 0.3
 ASIDE: Final = 0.1
 """What a sentence loses that leans on another one or stands in brackets."""
 MOST_ITEMS: Final = 20
-SURE: Final = 6.0
-PARTLY: Final = 0.3
-"""The logits of what rules decide, and how sure it is where they had facts about a part of what is compared alone."""
-AFTER_COMPARING: Final = Reach(passages=3, together=3, again=0)
-"""How much is read of a question that rules could not decide, for which the reader has run already."""
 NEXT: Final = 0.65
 ALIKE: Final = 0.6
 """A further sentence of an answer has at least this share of the first one's score, and shares at most so many words
@@ -74,8 +66,6 @@ LEANT_ON: Final = 2
 """Sentences before one that it may lean on, one on the other."""
 LED_IN: Final = 300
 """Characters that may follow a sentence that ends in a colon."""
-NAMED_BY: Final = 0.01
-"""What a sentence that names an option counts for it, beside the reader's weight of the sentence."""
 NOWHERE: Final = -8.0
 """The logit of a span where the reader finds none."""
 
@@ -99,9 +89,6 @@ _BECAUSE = re.compile(
 _SEVERAL = re.compile(
     r"\s*(?:which|what) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|do|does|can|may|must|have)\b", re.IGNORECASE
 )
-_ONLY_READ = frozenset({"prose", "list", "span", "count"})
-_YES_OR_NO = BY_SENTENCES - {"prose"}
-_NEGATED = re.compile(r"\b(?:not|no|never|none|neither|nor|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,21 +125,11 @@ async def read_answer(
     sentences of an answer that consists of sentences; `reach` is how much is read.
     """
     form = _form(question)
-    if parse_question(question).form not in ("list", "prose", "span"):
-        from ragways.reading.compare import compared  # most questions compare nothing
-
-        decided = await compared(question, [(each.title, each.sentences) for each in passages], reader)
-        if decided is not None:
-            return _decided(question, passages, decided, form)
     titled = [(passage.heading, passage.sentences) for passage in passages[:LOOKED_AT]]
     wants = wanted_value(question)
-    reach = reach if form in _ONLY_READ else AFTER_COMPARING
     read = await read_evidence(question, titled, reader, form, reach)
     best = read.answers[0] if read.answers else None
-    if form == "choice" and (chosen := _option(question, read, passages)) is not None:
-        texts_cited: tuple[CitedText, ...] = (chosen,)
-        explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in chosen.places)
-    elif best and best.fit and form not in BY_SENTENCES and not needs_heading(best.text):
+    if best and best.fit and form not in BY_SENTENCES and not needs_heading(best.text):
         shown = (best.place, *read.further)
         items = _listed(passages[best.place.passage].sentences, best.place) if form == "list" else []
         texts = [clean_sentence(passages[place.passage].sentences[place.sentence]).rstrip(",;.") for place in items]
@@ -160,13 +137,13 @@ async def read_answer(
             lead = SentencePlace(items[0].passage, max(items[0].sentence - 1, 0))
             shown = (lead,) if leads_in(passages[lead.passage].sentences[lead.sentence]) else ()
         places = tuple(dict.fromkeys((*shown, *items)))
-        texts_cited = (CitedText(_joined(texts) if items else _trimmed(best.text, wants), places),)
+        texts_cited: tuple[CitedText, ...] = (
+            CitedText(_joined(texts) if items else _trimmed(best.text, wants), places),
+        )
         explanation = tuple(CitedText(_explaining(question, passages, place, best.text), (place,)) for place in shown)
     else:
         texts_cited, explanation = await _sentences(question, passages, read, embed, terms, maximum), ()
-        if form in _YES_OR_NO and texts_cited:
-            texts_cited, explanation = (_yes_or_no(question, passages, texts_cited),), texts_cited
-        elif value := _value_in(texts_cited, wants):
+        if form not in BY_SENTENCES and (value := _value_in(texts_cited, wants)):
             texts_cited, explanation = (value,), texts_cited
     places = tuple(place for cited in texts_cited for place in cited.places)
     by_reader = (best.score, read.margin, best.evidence) if best else (NOWHERE, 0.0, read.logits[1])
@@ -180,54 +157,6 @@ def _form(question: str) -> str:
         return "prose"
     form = parse_question(question).form
     return "list" if form == "span" and _SEVERAL.match(question) else form
-
-
-def _decided(question: str, passages: Sequence[AnswerPassage], decided: Compared, form: str) -> ReadAnswer:
-    """An answer that follows from facts: each is cited, and its sentence shown."""
-    places = tuple(dict.fromkeys(SentencePlace(fact.passage, fact.sentence) for fact in decided.facts))
-    sureness = 1.0 if decided.complete else PARTLY
-    features = _features(question, passages, form, places, (SURE, 1.0, SURE), decided=sureness)
-    text = decided.answer.capitalize() if decided.answer in ("yes", "no") else decided.answer
-    explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in places)
-    return ReadAnswer((CitedText(text, places),), explanation, chance(features), features)
-
-
-def _option(question: str, read: ReadEvidence, passages: Sequence[AnswerPassage]) -> CitedText | None:
-    """The option of the question that the reader's likeliest answer names, else the one whose sentences it weighs most;
-    None where the evidence names no option, or both alike.
-    """
-    names = [option.name for option in parse_question(question).options]
-    shared = frozenset.intersection(*map(stems, names)) if names else frozenset()
-    own = {name: stems(name) - shared for name in names}
-    for answer in read.answers:
-        named = [name for name in names if own[name] & stems(answer.text)]
-        if len(named) == 1:
-            return CitedText(named[0], (answer.place,))
-    weights: dict[str, float] = dict.fromkeys(names, 0.0)
-    places: dict[str, SentencePlace] = {}
-    for number, passage in enumerate(passages[:LOOKED_AT]):
-        for at, sentence in enumerate(passage.sentences):
-            present = stems(f"{passage.title} {sentence[:SEARCHED]}")
-            for name in names:
-                if own[name] and own[name] <= present:
-                    place = SentencePlace(number, at)
-                    weights[name] += read.weights.get(place, 0.0) + NAMED_BY
-                    places.setdefault(name, place)
-    order = sorted(places, key=lambda name: -weights[name])
-    if not order or (len(order) > 1 and weights[order[0]] == weights[order[1]]):
-        return None
-    return CitedText(order[0], (places[order[0]],))
-
-
-def _yes_or_no(question: str, passages: Sequence[AnswerPassage], sentences: Sequence[CitedText]) -> CitedText:
-    """No where the best sentence denies something and the question does not, or the other way round, or where it holds
-    all of the question but one name; else yes.
-    """
-    denies = bool(_NEGATED.search(sentences[0].text)) != bool(_NEGATED.search(question))
-    best = f"{passages[sentences[0].places[0].passage].title}. {sentences[0].text}"
-    names, missing = names_of(question, [best, *(one.text for one in sentences)])
-    other = len(names) > 1 and len(missing) == 1 and content_stems(question) - stems(missing[0]) <= stems(best)
-    return CitedText("No" if denies or other else "Yes", tuple(place for one in sentences for place in one.places))
 
 
 def _value_in(sentences: Sequence[CitedText], wants: Wanted) -> CitedText | None:
@@ -274,7 +203,6 @@ def _features(
     form: str,
     places: Sequence[SentencePlace],
     read: tuple[float, float, float],
-    decided: float = 0.0,
 ) -> Features:
     """The features of an answer that cites these places; `read` are its span, margin and evidence."""
     span, margin, evidence = read
@@ -284,7 +212,6 @@ def _features(
         span=span,
         margin=margin,
         evidence=evidence,
-        decided=decided,
         names=coverage(question, [each.searched for each in passages[:LOOKED_AT]]).names,
         words=_stated(question, passages, places),
         nearness=there.nearness,

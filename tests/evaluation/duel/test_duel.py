@@ -21,7 +21,7 @@ from ragways.evaluation.duel.taste import COMPARISONS
 from ragways.evaluation.duel.trials import Trials, plan_duel
 from ragways.evaluation.labels import Labelling
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import EvidenceItem, Record
 from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
 from tests.evaluation.duel.duel_fakes import Says, apart, both, fences, fight, marked, record, worth
@@ -250,6 +250,20 @@ def test_questions_on_one_document_count_as_one(tmp_path: Path):
     assert (pair.documents, pair.outcome, pair.rate) == (8, "tie", 0.5)
     alone = [replace(one, wanted=()) for one in some]
     assert asyncio.run(fight(alone, tmp_path / "alone", Says(marked), RULES)).pairs[0].winner == "x"
+
+
+@pytest.mark.parametrize("gold", [True, False])
+@pytest.mark.parametrize(("count", "warned"), [(1, "; the questions are about 1 document: this is no"), (6, "")])
+def test_a_verdict_on_a_few_documents_is_none_for_others(tmp_path: Path, gold: bool, count: int, warned: str):
+    some = [
+        replace(one, wanted=(Gold(title=name),)) if gold else replace(one, evidence=(EvidenceItem(title=name),))
+        for one in records(24, x=4)
+        for name in [f"Book {int(one.question[1:]) % count}"]
+    ]
+    (pair,) = asyncio.run(fight(some, tmp_path, Says(marked), RULES)).pairs
+    assert pair.winner == "x"
+    assert warned in pair.words
+    assert ("no verdict" in pair.words) == bool(warned)
 
 
 def test_a_paradigm_against_its_double_ties(tmp_path: Path):

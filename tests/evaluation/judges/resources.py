@@ -92,7 +92,7 @@ def _matches(call: Call) -> object:
 SAID: Mapping[str, Callable[[Call], object]] = {
     "judge_claims": _claims,
     "judge_support": _verdicts(1),
-    "judge_citations": _verdicts(0),
+    "judge_citations": _verdicts(1),
     "judge_match": _matches,
     "judge_correct": lambda call: {"why": "so", "verdict": "correct"},
     "judge_useful": lambda call: {"why": "so", "useful": "Ness" in fenced(call)[1]},

@@ -256,8 +256,9 @@ def test_citation_correctness_is_a_share_of_cited_sentences():
     with ScriptedModel([verdicts(True, False)]) as model:
         assert value("citation-correctness", record(), model) == 0.5
     assert fenced(model.calls[0]) == [
-        "1. Ness Light was built by Ada Holm.\n   quote: Ness Light was built in 1912 by Ada Holm.\n\n"
-        "2. She was born in Vik.\n   quote: Ada Holm was born in Vik."
+        "P1: Ness Light (1912)\nNess Light was built in 1912 by Ada Holm. It stands on a rock.\n\n"
+        "P2: Ada Holm\nAda Holm was born in Vik.",
+        "1. Ness Light was built by Ada Holm.\n   cites P1\n\n2. She was born in Vik.\n   cites P2",
     ]
 
 

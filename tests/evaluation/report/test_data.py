@@ -19,7 +19,7 @@ from ragways.evaluation import answers
 from ragways.evaluation import report as report_module
 from ragways.evaluation.answers import cut
 from ragways.evaluation.judging import Judgement, Judgements
-from ragways.evaluation.record import Record, Records, Run, RunInfo, begin
+from ragways.evaluation.record import AnswerUsage, Record, Records, Run, RunInfo, begin
 from ragways.evaluation.report import read_runs, report, verdict
 from ragways.evaluation.score import nested, score, scored
 from ragways.evaluation.statistics.comparison import Comparison, Comparisons
@@ -78,33 +78,58 @@ def of_means(metric: str, means: dict[str, float]) -> Table:
     return Table.of(["metric", "paradigm", "type", "mean"], [(metric, name, "", mean) for name, mean in means.items()])
 
 
-def compared(metric: str, *pairs: tuple[str, str, Any], less: bool = False) -> Comparisons:
-    rows = tuple(Comparison(n=9, a=a, b=b, adjusted=0.5, verdict=verdict) for a, b, verdict in pairs)
+def compared(metric: str, *pairs: tuple[Any, ...], less: bool = False) -> Comparisons:
+    """Pairs: two paradigms, the verdict on the first, and the ends of the interval where there is one."""
+    rows = tuple(
+        Comparison(n=9, a=a, b=b, adjusted=0.5, verdict=verdict, low=ends[0], high=ends[1])
+        for a, b, verdict, *ends in ((*pair, None, None)[:5] for pair in pairs)
+    )
     return Comparisons(metric, less, "", rows, {}, "So many questions.")
 
 
+NOTHING = "no difference shown"
+
+
 @pytest.mark.parametrize(
-    ("means", "pairs", "said"),
+    ("means", "pairs", "less", "said"),
     [
-        ({"a": 0.9, "b": 0.5}, [("a", "b", "better")], "Use a: f1 0.900, 5 tokens per answer; it is shown to be"),
-        (
-            {"a": 0.9, "b": 0.8},
-            [("a", "b", "no difference shown")],
-            "none is shown to be the best on f1. Use b: f1 0.800",
-        ),
-        (
-            {"a": 0.9, "b": 0.8, "c": 0.1},
-            [("a", "b", "no difference shown"), ("c", "a", "worse"), ("b", "c", "better")],
-            "Use b: f1 0.800, 2 tokens per answer; the cheapest of those not shown to be worse than the best (a).",
-        ),
+        ({"a": 0.9, "b": 0.5}, [("a", "b", "better", 0.3, 0.5)], False,
+         "Use a: f1 0.900, 5 tokens per answer; it is shown to be"),
+        ({"a": 0.9, "b": 0.8}, [("a", "b", NOTHING, -0.1, 0.3)], False,
+         "none is shown to be the best on f1. Use a: f1 0.900, 5 tokens per answer; it has the best mean, and a loss "
+         "of more than 0.02 is not ruled out for what is cheaper (b)."),
+        ({"a": 0.9, "b": 0.9}, [("a", "b", NOTHING)], False, "Use b: f1 0.900"),
+        ({"a": 0.9, "b": 0.89, "c": 0.1},
+         [("a", "b", NOTHING, -0.01, 0.02), ("c", "a", "worse", -0.9, -0.7), ("b", "c", "better", 0.7, 0.9)], False,
+         "Use b: f1 0.890, 2 tokens per answer; the cheapest that is shown to lose at most 0.02 beside the best "
+         "(a, 0.900)."),
+        ({"a": 0.1, "b": 0.11}, [("b", "a", NOTHING, -0.02, 0.02)], True, "Use b: f1 0.110"),
+        ({"a": 0.1, "b": 0.11}, [("b", "a", NOTHING, -0.01, 0.03)], True, "Use a: f1 0.100"),
     ],
-)
-def test_the_verdict_takes_the_cheapest_of_the_best(means, pairs, said):
+)  # fmt: skip
+def test_a_cheaper_paradigm_is_recommended_where_a_loss_is_ruled_out(means, pairs, less, said):
     kinds = [kind for kind in report_module.COST_KINDS if kind != "tokens"]
-    costs = [(name, tokens, *[None] * len(kinds)) for name, tokens in (("a", 5.0), ("b", 2.0), ("c", 1.0))]
-    got = verdict(of_means("f1", means), [compared("f1", *pairs)], Table.of(["paradigm", "tokens", *kinds], costs))
+    rows = [(name, tokens, *[None] * len(kinds)) for name, tokens in (("a", 5.0), ("b", 2.0), ("c", 1.0))]
+    costs = Table.of(["paradigm", "tokens", *kinds], rows)
+    got = verdict(of_means("f1", means), [compared("f1", *pairs, less=less)], costs)
     assert said in got
     assert got.endswith("So many questions.")
+
+
+@pytest.mark.parametrize(
+    ("n", "dear", "cheap", "chosen"),
+    [(126, range(99), range(40, 126), "dear"), (400, range(399), range(398), "cheap")],
+)
+def test_the_worst_of_a_run_is_not_recommended_because_it_is_cheap(
+    tmp_path: Path, n: int, dear: range, cheap: range, chosen: str
+):
+    for name, right, tokens in (("dear", dear, 900), ("cheap", cheap, 300)):
+        for number in range(n):
+            said = "x" if number in right else "y"
+            Records(tmp_path).append(
+                Record(f"q{number}", "?", "", ("x",), name, 0, answer=said, usage=AnswerUsage(calls=1, input=tokens))
+            )
+    assert f"Use {chosen}: accuracy" in notes_of(made_report([tmp_path]), "runs")[0]
 
 
 def test_every_answer_is_there_with_its_scores(run: Path, data: dict[str, Any]):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.routing.fit import FitSettings, fit, guard_of, learn, utilities
+from ragways.evaluation.routing.fit import FitSettings, crossed_choices, fit, guard_of, learn, utilities
 from ragways.evaluation.routing.outcomes import Outcomes
-from ragways.retrieval.routing.router import ABSTAIN, Router
+from ragways.retrieval.routing.router import ABSTAIN, Router, guard_in_words
 from tests.evaluation.routing.simulated import KNOWN, simulated
 
 
@@ -112,17 +112,37 @@ def test_a_trade_buys_cheaper_arms():
 def test_the_guard_holds_choices_against_the_fixed_arm():
     outcomes, truth = simulated(6)
     settings = FitSettings()
-    best, fixed = truth.argmax(axis=1), np.full(len(outcomes), int(KNOWN.mean(axis=0).argmax()))
-    gains = utilities(outcomes, settings)[np.arange(300), best] - utilities(outcomes, settings)[np.arange(300), fixed]
+    best, fixed = truth.argmax(axis=1), int(KNOWN.mean(axis=0).argmax())
+    always = np.full(len(outcomes), fixed)
+    gains = utilities(outcomes, settings)[np.arange(300), best] - utilities(outcomes, settings)[:, fixed]
     passed = guard_of(outcomes, settings, "question", best, fixed)
     assert passed.passed
     assert passed.gain == pytest.approx(gains.mean())
     assert passed.lower < passed.gain
-    failed = guard_of(outcomes, settings, "question", fixed, best)
+    failed = guard_of(outcomes, settings, "question", truth.argmin(axis=1), fixed)
     assert not failed.passed
-    assert guard_of(outcomes, FitSettings(tolerance=0.5), "question", fixed, best).passed
-    same = guard_of(outcomes, settings, "question", fixed, fixed)
-    assert (same.gain, same.lower, same.passed) == (0, 0, True)
+    assert guard_of(outcomes, FitSettings(tolerance=0.9), "question", truth.argmin(axis=1), fixed).passed
+    same = guard_of(outcomes, settings, "question", always, fixed)
+    assert (same.gain, same.lower, same.passed) == (0, 0, False), "what gains nothing is no reason to route"
+
+
+def test_a_gain_on_few_questions_is_not_believed():
+    outcomes, _ = simulated(6)
+    few, enough = (fit(outcomes.part(np.arange(count))) for count in (99, 100))
+    assert few.guard.lower > 0, "it would be believed of more questions"
+    assert (few.guard.passed, enough.guard.passed) == (False, True)
+    assert guard_in_words(few).startswith("off,")
+    assert "100 questions are needed" in guard_in_words(few)
+
+
+def test_the_guard_compares_with_the_fixed_arm_that_it_names():
+    """Two arms that are equal on average, so that folds have one or the other as the best: no such mixture counts."""
+    outcomes, _ = simulated(2, quality=np.full((4, 4), 0.5), corpora=4)
+    router = fit(outcomes)
+    chosen, _ = crossed_choices(outcomes, FitSettings(), "corpus")
+    quality, fixed = outcomes.mean_quality, outcomes.arms.index(router.fixed)
+    gains = quality[np.arange(len(outcomes)), chosen] - quality[:, fixed]
+    assert router.guard.gain == pytest.approx(gains.mean(), abs=1e-6)
 
 
 def test_a_corpus_far_from_those_of_the_fit_is_detected():

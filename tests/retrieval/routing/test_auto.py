@@ -26,7 +26,7 @@ from ragways.retrieval.routing.auto import (
     WITHHELD,
     bundled,
     checked,
-    least_chance,
+    doubt,
 )
 from ragways.retrieval.routing.features import FEATURES
 from ragways.retrieval.routing.router import ABSTAIN, ArmEstimate, ArmModel, Decision, Guard, Router, Scale, Stop
@@ -192,17 +192,12 @@ def test_an_index_with_fewer_layers_is_answered_too(demo_settings: Settings, lay
     result = result_of(demo_settings, "auto", layers=frozenset(layers))
     assert result.route is not None
     assert result.route.arm.startswith(by)
-    assert (result.route.reason == NOT_ROUTED) is (bundled(by) is None)
+    assert (result.route.reason, bundled(by)) == (NOT_ROUTED, None)
     assert result.answer.evidence.items
-    if router := bundled(by):
-        assert not router.guard.passed
-        assert result.route.arm == router.fixed
-        assert "routing is off" in result.route.reason
 
 
-@pytest.mark.parametrize("by", ["fused", "hybrid-words"])
-def test_what_comes_with_ragways_knows_its_arms_and_features(by: str):
-    found = bundled(by)
+def test_what_comes_with_ragways_knows_its_arms_and_features():
+    found = bundled(by := "fused")
     assert found is not None
     assert checked(found, by, PARADIGMS.find) is found
     assert found.look == by
@@ -210,7 +205,7 @@ def test_what_comes_with_ragways_knows_its_arms_and_features(by: str):
     assert len(found.corpora) >= 5
     names = {each.name for each in found.arms}
     assert {f"{by}[k=3]", f"{by}[k=10]", f"{by}[k=30]", ABSTAIN} <= names
-    assert ("community-global" in names) is (by == "fused")
+    assert "community-global" in names
 
 
 @pytest.mark.parametrize(
@@ -243,7 +238,7 @@ ABOUT_OTHERS = (
 )
 
 
-def test_few_questions_are_refused_that_the_corpus_answers_and_nearly_all_that_it_does_not(
+def test_most_questions_are_answered_that_the_corpus_answers_and_few_that_it_does_not(
     demo_settings: Settings, demo_corpus: Path
 ):
     answerable = [
@@ -257,21 +252,40 @@ def test_few_questions_are_refused_that_the_corpus_answers_and_nearly_all_that_i
             results = [await ask(use, question, "auto") for question in questions]
             return sum(result.answer.abstained for result in results) / len(results)
 
-    assert asyncio.run(refused(answerable[::2])) <= 0.1
+    assert asyncio.run(refused(answerable[::2])) <= 0.3
     assert asyncio.run(refused(ABOUT_OTHERS)) >= 0.9
 
 
-def test_the_threshold_follows_what_the_look_makes_of_the_question():
-    def least(threshold: float, value: float, **values: Any) -> float:
-        return least_chance(
-            threshold, Decision("naive", "", (ArmEstimate(ABSTAIN, value, 0, 0),), (), "naive", **values)
-        )
+def test_doubt_lowers_the_chance_that_is_printed_and_nothing_raises_it():
+    def odds_divided_by(value: float, **values: Any) -> float:
+        return doubt(Decision("naive", "", (ArmEstimate(ABSTAIN, value, 0, 0),), (), "naive", **values))
 
-    assert least(0.1, 0.01) < 0.01
-    assert least(0.1, DOUBT) == pytest.approx(0.1)
-    assert least(0.1, 0.9) > 0.5
-    assert least(0.1, 0.9, far=True) == 0.1
-    assert (least(0.0, 0.9), least(1.0, 0.01)) == (0.0, 1.0)
+    assert odds_divided_by(0.01) == odds_divided_by(DOUBT) == 1
+    assert 1 < odds_divided_by(0.5) < odds_divided_by(0.9)
+    assert odds_divided_by(0.9, far=True) == odds_divided_by(0.9, least_chance=0.4) == 1
+
+
+@pytest.mark.parametrize("question", [QUESTION, *ABOUT_OTHERS[:3], "When did the Gale of 1883 break?"])
+@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.9])
+def test_the_chance_that_is_printed_decides_against_the_threshold_that_is_set(
+    demo_settings: Settings, question: str, threshold: float
+):
+    answer_settings = demo_settings.answer.model_copy(update={"threshold": threshold})
+    answer = result_of(demo_settings.model_copy(update={"answer": answer_settings}), "auto", question).answer
+    if answer.way != ABSTAINED:
+        assert answer.chance is not None
+        assert answer.abstained == (answer.chance < threshold)
+
+
+def test_with_another_embedder_than_the_routers_the_best_fixed_arm_is_taken_and_the_threshold_stays(
+    route_by: RouteBy, demo_settings: Settings
+):
+    chosen = replace(
+        router(arm("fused[k=3]", 0.0), arm("words", 2.0), arm(ABSTAIN, 2.0), stop=Stop(look=0.5)), embedder="another"
+    )
+    result = route_by(chosen)
+    assert (taken(result), result.route and result.route.far) == ("fused[k=3]", True)
+    assert result.answer.chance == result_of(demo_settings, "fused", k=3).answer.chance
 
 
 def test_without_reports_the_answer_names_the_layer_that_a_question_about_the_whole_corpus_needs(

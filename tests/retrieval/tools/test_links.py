@@ -35,6 +35,23 @@ def corpus(tmp_path: Path, request: pytest.FixtureRequest) -> Corpus:
     return opened
 
 
+def test_links_that_lead_out_of_the_corpus_are_not_said_to_be_none(corpus: Corpus):
+    pages = {"Far": "See [[Nowhere]], [[nowhere]] and [[Elsewhere]].\n", "Rock": "A rock.\n", "Hub": "See [[Rock]].\n"}
+    use = corpus(wiki(pages))
+    view = CorpusView(use.index)
+
+    def note(title: str, direction: str) -> str:
+        found = neighbourhood(view, title, 1, direction, 9, 0)
+        assert not found.articles
+        return found.note.replace(f"article:{view.catalogue.find(title)}", title)
+
+    assert note("Far", "out") == "Far links to 2 titles, but to no article of this corpus"
+    assert note("Far", "both") == f"{note('Far', 'out')}, and nothing here links to it"
+    assert note("Far", "in") == "nothing links to Far"
+    assert note("Rock", "out") == "nothing links from Rock"
+    assert note("Hub", "in") == "nothing links to Hub"
+
+
 def titles(found: Articles | Paragraphs | LinkPath) -> list[str]:
     return [each.title for each in (found.paragraphs if isinstance(found, Paragraphs) else found.articles)]
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from ragways.core.text import normal_lines, one_line
@@ -103,7 +102,7 @@ def load_code(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
         # Lines as they were counted here, and no byte that the grammar's own decoding could stumble over.
         root = _parser(name).parse("\n".join(lines).encode("utf-8", "replace")).root_node
         whole.members, imports = _symbols(root, _LANGUAGES[name])
-    builder = TextBuilder(options.max_text)
+    builder = TextBuilder(options.max_text, language=name)
     _write(builder, lines, whole, imports, 1)
     yield builder.document(file.key, file.key, "code", {"language": name, **metadata})
 
@@ -223,4 +222,4 @@ def _write_code(builder: TextBuilder, lines: list[str], numbers: list[int]) -> N
             blocks.append([])
     for block in filter(None, blocks):
         builder.at(line=block[0] + 1)
-        builder.preformatted(dedent("\n".join(lines[number] for number in block)))
+        builder.preformatted("\n".join(lines[number] for number in block))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -58,6 +59,8 @@ class _Writer:
         self._heading: Mark | None = None
         self._links: list[tuple[Mark, str]] = []
         self._tokens: list[Token] = []
+        self._table = Mark(), 0
+        self._named = False
         self._above = 0
         self._line = 0
 
@@ -92,7 +95,7 @@ class _Writer:
         self.builder = outer
         return builder.plain()
 
-    def _block(self, token: Token) -> None:
+    def _block(self, token: Token) -> None:  # noqa: PLR0912 - a kind of token a branch
         if token.map and token.nesting >= 0:
             self._at(self._above + token.map[0] + 1)
         simple = _BLOCKS.get(token.type)
@@ -112,14 +115,28 @@ class _Writer:
         elif token.type in ("bullet_list_close", "ordered_list_close"):
             self.builder.end_list()
             self.builder.separate()
-        elif token.type in ("paragraph_open", "blockquote_open", "blockquote_close", "list_item_open"):
+        elif token.type in ("paragraph_open", "blockquote_open", "blockquote_close"):
             self.builder.separate()
+        elif token.type == "list_item_open":
+            self.builder.separate()
+            self.builder.item(f"{token.info}{token.markup}" if token.info else "-")
         elif token.type in ("fence", "code_block"):
-            self.builder.preformatted(token.content, line=self._line + (token.type == "fence"))
+            first = self._line + (token.type == "fence")
+            self.builder.preformatted(token.content, line=first, language=token.info.partition(" ")[0])
+        elif token.type in ("table_open", "thead_close", "table_close"):
+            self._table_border(token.type)
         elif token.type == "html_block":
             self.builder.separate()
             if not token.content.lstrip().lower().startswith(("<style", "<script")):
                 self.builder.text(_without_tags(token.content))
+
+    def _table_border(self, border: str) -> None:
+        if border == "table_open":
+            self._table = self.builder.begin_table(), self.builder.length
+        elif border == "thead_close":
+            self._named = self.builder.length > self._table[1]
+        else:
+            self.builder.end_table(self._table[0], header=self._named)
 
     def _at(self, line: int) -> None:
         self._line = line
@@ -138,8 +155,10 @@ class _Writer:
     def _inline(self, token: Token) -> None:
         if token.type == "image" and _BADGE.search(str(token.attrGet("src") or "")):
             return
-        if token.type in ("text", "code_inline", "text_special", "image"):
+        if token.type in ("text", "text_special", "image"):
             self.builder.text(token.content)
+        elif token.type == "code_inline":
+            self.builder.code(token.content)
         elif token.type in ("softbreak", "hardbreak"):
             self._at(self._line + 1)
             if token.type == "softbreak":
@@ -147,10 +166,10 @@ class _Writer:
             else:
                 self.builder.line()
         elif token.type == "link_open":
-            self._links.append((self.builder.mark(), article_of(str(token.attrGet("href") or ""))))
+            self._links.append((self.builder.mark(), clean(str(token.attrGet("href") or ""))))
         elif token.type == "link_close" and self._links:
-            mark, target = self._links.pop()
-            self.builder.link(mark, clean(target))
+            mark, address = self._links.pop()
+            self.builder.link(mark, clean(article_of(address)), address)
         elif token.type == "html_inline" and token.content.lower().startswith("<br"):
             self.builder.line()
 
@@ -168,8 +187,6 @@ def _cell(builder: TextBuilder) -> None:
 
 
 _BLOCKS: dict[str, Callable[[TextBuilder], None]] = {
-    "table_open": TextBuilder.paragraph,
-    "table_close": TextBuilder.paragraph,
     "hr": TextBuilder.paragraph,
     "tr_open": TextBuilder.line,
     "td_open": _cell,
@@ -323,7 +340,7 @@ def load_notebook(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     if not isinstance(cells, list):
         raise LoadError("is no notebook", "save it in format 4 of Jupyter")
     builder = TextBuilder(options.max_text)
-    title = ""
+    title, language = "", _language_of(book)
     for number, cell in enumerate(cells, start=1):
         if not isinstance(cell, dict):
             continue
@@ -335,9 +352,16 @@ def load_notebook(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
                 title, prose = prose.title, replace(prose, title=UNTITLED)
             builder.append(prose)
         elif cell.get("cell_type") == "code":
-            builder.preformatted(text)
+            builder.preformatted(text, language=language)
             _outputs(builder, cell.get("outputs"))
     yield builder.document(file.key, title or file.stem, "notebook", metadata)
+
+
+def _language_of(book: dict[str, Any]) -> str:
+    """The language that a notebook's kernel runs."""
+    about = book.get("metadata")
+    kernel = about.get("kernelspec") if isinstance(about, dict) else None
+    return str(kernel.get("language") or "") if isinstance(kernel, dict) else ""
 
 
 def _outputs(builder: TextBuilder, outputs: object) -> None:

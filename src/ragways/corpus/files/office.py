@@ -10,7 +10,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -20,7 +20,7 @@ from defusedxml.ElementTree import fromstring, iterparse
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
-from ragways.corpus.builder import UNTITLED, TextBuilder
+from ragways.corpus.builder import UNTITLED, Mark, TextBuilder
 from ragways.corpus.source import MIB, LoadOptions, SourceFile, article_of, read_all
 from ragways.corpus.web.html import html_document
 
@@ -143,6 +143,7 @@ class _WordWriter:
     listing: bool = False
     hidden: int = 0
     depth: int = 0
+    tables: list[Mark] = field(default_factory=list)
 
     def write(self, data: bytes) -> None:
         """Stream the body: a paragraph is written at its end and then forgotten."""
@@ -168,7 +169,7 @@ class _WordWriter:
         if name == "Fallback":
             self.hidden += 1
         elif name == "tbl":
-            self.builder.paragraph()
+            self.tables.append(self.builder.begin_table())
             self.listing = False
         elif name == "tr":
             self.builder.line()
@@ -179,8 +180,8 @@ class _WordWriter:
     def _end(self, name: str) -> None:
         if name == "tc":
             self.builder.unflat()
-        elif name == "tbl":
-            self.builder.paragraph()
+        elif name == "tbl" and self.tables:
+            self.builder.end_table(self.tables.pop(), header=True)
 
     def _paragraph(self, element: Element) -> None:
         style, listed = self._style(element)
@@ -196,9 +197,12 @@ class _WordWriter:
             self.builder.heading(mark, min(int(level[1]) + 1, 6))
         elif listed and self.listing:
             self.builder.line()
+            self.builder.item()
             self._runs(element, self.builder)
         else:
             self.builder.paragraph()
+            if listed:
+                self.builder.item()
             self._runs(element, self.builder)
         self.listing = listed and not level
 
@@ -214,9 +218,9 @@ class _WordWriter:
     def _runs(self, element: Element, builder: TextBuilder) -> None:
         for child in element:
             if child.tag == f"{_W}hyperlink":
-                mark = builder.mark()
+                mark, address = builder.mark(), self.targets.get(child.get(RELATION, ""), "")
                 self._run_texts(child, builder)
-                builder.link(mark, article_of(self.targets.get(child.get(RELATION, ""), "")))
+                builder.link(mark, article_of(address), address)
             else:
                 self._run_texts(child, builder)
 
@@ -298,7 +302,7 @@ def _shapes(root: Element) -> Iterator[tuple[str, Element]]:
 
 def _shape(builder: TextBuilder, shape: Element) -> None:
     rows = [element for element in shape.iter() if local(element) == "tr"]
-    builder.table(rows, lambda cell: builder.text(" ".join(_paragraphs(cell))))
+    builder.table(rows, lambda cell: builder.text(" ".join(_paragraphs(cell))), header=True)
     for text in () if rows else _paragraphs(shape):
         builder.line()
         builder.text(text)

@@ -147,7 +147,7 @@ class _Writer:
         if short in _SILENT or name in _SILENT:
             return
         if short in _CODE:
-            self._code(body, line)
+            self._code(body, line, argument if short in ("code-block", "code", "sourcecode") else "")
         elif short in _LABELLED:
             self._labelled(short, argument, body, line, depth)
         elif short in _TITLED:
@@ -207,9 +207,9 @@ class _Writer:
         self.write(_dedented(lines), line, depth + 1)
         self.builder.separate()
 
-    def _code(self, lines: Sequence[str], line: int) -> None:
+    def _code(self, lines: Sequence[str], line: int, language: str = "") -> None:
         self.builder.at(line=line + next((number for number, text in enumerate(lines) if text), 0))
-        self.builder.preformatted("\n".join(_dedented(lines)))
+        self.builder.preformatted("\n".join(lines), language=language)
 
     def _item(self, lines: Sequence[str], here: int, line: int, depth: int, width: int) -> int:
         end = _end_of_indent(lines, here + 1)
@@ -217,6 +217,8 @@ class _Writer:
         first = lines[here][width:]
         self.builder.line()
         self.builder.begin_list()
+        sign = lines[here][:width].strip(" (")
+        self.builder.item(f"{sign.rstrip(').')}." if sign[0].isalnum() else "1." if sign[0] == "#" else "-")
         self.write([first, *_dedented(below)], line + here, depth + 1)
         self.builder.end_list()
         return self._end_of_list(lines, end, _ITEM)
@@ -292,6 +294,7 @@ class _Writer:
 
     def _table(self, lines: Sequence[str], here: int, line: int) -> int:
         end = here
+        header = any(text.startswith("+=") for text in lines[here : here + _HEADER])
         if lines[here][0] == "+":
             while end < len(lines) and lines[end] and lines[end][0] in "+|":
                 end += 1
@@ -300,13 +303,16 @@ class _Writer:
             closing = bisect_right(self._rules, here)
             end = (self._rules[closing] if closing < len(self._rules) else here) + 1
             rows = _simple_rows(lines[here:end])
+            header = sum(map(bool, map(_RULE.match, lines[here:end]))) > 2  # above, below the names, below
         self.builder.at(line=line + here)
-        self.builder.table(rows, partial(self._inline.write, self.builder))
+        self.builder.table(rows, partial(self._inline.write, self.builder), header=header)
         return end
 
 
 # The grammar of lines: what a line begins, which lines belong together, known directives, rows of tables
 
+_HEADER = 12
+"""Lines of a drawn table that may stand above the rule below its names."""
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+$")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:+.-]{0,60}?) ?::(?: +(.*))?$")
 _EXPLICIT = re.compile(r"\.\.(?: |$)")
@@ -497,6 +503,8 @@ class _Inline:
                 builder.text(match["escaped"].strip())
             elif kind == "word":
                 self._link(builder, match["word"], self._targets[_name(match["word"])])
+            elif kind == "literal":
+                builder.code(match["literal"])
             elif kind and kind != "note":
                 builder.text(match[kind])
         builder.text(text[here:])
@@ -516,15 +524,15 @@ class _Inline:
             builder.text(_PREFIXES[short] + text)
         elif not role:
             self._link(builder, text, self._targets.get(_name(text), ""))
-        elif text.startswith("~"):
-            builder.text(text[1:].rpartition(".")[2])
-        else:
-            builder.text(text if short in _PLAIN_ROLES else text.lstrip("!~.@"))
+        elif short in _PLAIN_ROLES:
+            builder.text(text)
+        else:  # names of code, as nearly all roles
+            builder.code(text[1:].rpartition(".")[2] if text.startswith("~") else text.lstrip("!~.@"))
 
     def _link(self, builder: TextBuilder, text: str, target: str) -> None:
         mark = builder.mark()
         builder.text(text)
-        builder.link(mark, article_of(target.strip("`").removesuffix("_")) if target else "")
+        builder.link(mark, article_of(target.strip("`").removesuffix("_")) if target else "", target)
 
 
 def _name(text: str) -> str:

@@ -123,6 +123,19 @@ def _date_in(content: _PageContent) -> str:
     return iso_date(node.attributes.get("datetime") or "") if node is not None else ""
 
 
+_LAYOUT = "table table, pre, h1, h2, h3, h4, p + p"
+"""What is in tables, or in cells of tables, that lay out a page."""
+_CODE_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:)-?\s?([A-Za-z0-9+#]{1,20})(?=\s|$)")
+
+
+def _language(node: LexborNode) -> str:
+    """The language of a block of code, by the classes of the block, of what is in it and of what is around it."""
+    for each in (node, node.css_first("code"), node.parent, node.parent and node.parent.parent):
+        if each is not None and (found := _CODE_LANGUAGE.search(each.attributes.get("class") or "")):
+            return "" if found[1] in ("default", "none", "text") else found[1]
+    return ""
+
+
 class _Writer:
     """Walks the tree with a stack of its own, so that no depth of nesting can exhaust Python's."""
 
@@ -162,7 +175,7 @@ class _Writer:
             elif tag and tag[0] not in "-!" and not self._left_out(node):
                 pending.append((node, True))
                 if tag == "pre":
-                    self.builder.preformatted(self._content.text(node))
+                    self.builder.preformatted(self._content.text(node), language=_language(node))
                     continue
                 self._enter(node, tag)
                 pending.extend((child, False) for child in _children(node))
@@ -176,10 +189,16 @@ class _Writer:
             self.builder.flat()
         elif tag in _LINES or tag == "tr":
             self.builder.line()
+            if tag == "li":
+                self.builder.item("1." if node.parent is not None and node.parent.tag == "ol" else "-")
+        elif tag == "code":
+            self._marks[node.mem_id] = (self.builder.mark(), "code")
+        elif tag == "table" and node.css_first(_LAYOUT) is None:
+            self._marks[node.mem_id] = (self.builder.begin_table(), "table")
         elif tag in ("td", "th"):
             self._cell(node)
         elif tag == "a":
-            self._marks[node.mem_id] = (self.builder.mark(), article_of(node.attributes.get("href") or ""))
+            self._marks[node.mem_id] = (self.builder.mark(), node.attributes.get("href") or "")
         elif tag in _BLOCKS:
             self.builder.separate()
             if tag in _LISTS:
@@ -189,7 +208,7 @@ class _Writer:
 
     def _cell(self, node: LexborNode) -> None:
         """Cells that hold headings or tables lay out a page; only the others are cells of a table."""
-        if not self.builder.is_flat and node.css_first("table, pre, h1, h2, h3, h4, p + p") is not None:
+        if not self.builder.is_flat and node.css_first(_LAYOUT) is not None:
             self.builder.paragraph()
             return
         self.builder.cell()
@@ -205,8 +224,14 @@ class _Writer:
             if self._marks.pop(node.mem_id, None):
                 self.builder.unflat()
         elif tag == "a":
-            mark, target = self._marks.pop(node.mem_id)
-            self.builder.link(mark, target)
+            mark, address = self._marks.pop(node.mem_id)
+            self.builder.link(mark, article_of(address), address)
+        elif tag == "code":
+            self.builder.end_code(self._marks.pop(node.mem_id)[0])
+        elif tag == "table" and node.mem_id in self._marks:
+            first = node.css_first("tr")
+            named = first is not None and first.css_first("th") is not None and first.css_first("td") is None
+            self.builder.end_table(self._marks.pop(node.mem_id)[0], header=named)
         elif tag in _BLOCKS:
             if tag in _LISTS:
                 self.builder.end_list()

@@ -82,6 +82,9 @@ class Renderer:
             self.builder.line()
         else:
             self.builder.paragraph()
+        if first[0] in "*#":
+            sign = first[: len(first) - len(first.lstrip("*#:;"))]
+            self.builder.item("  " * (len(sign) - 1) + ("1." if sign[-1] == "#" else "-"))
         self.inline([first.lstrip("*#:; \t"), *line[1:]])
 
     def _heading(self, line: list[Item]) -> bool:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from ragways.core.table import Cell, Column, Table
+from ragways.core.text import counted
+from ragways.core.types import title_name
 from ragways.evaluation.duel.entries import (
     UNEQUAL,
     AlignedAnswers,
@@ -37,6 +39,7 @@ from ragways.evaluation.labels import Label, Labels, pair_values
 from ragways.evaluation.record import Record
 from ragways.evaluation.statistics.inference import (
     ALPHA,
+    FEWEST,
     detectable_effect,
     holm,
     in_words,
@@ -134,6 +137,7 @@ def result_of(
         found[names] = _Found(some, rounds, duel_figures(rounds, taste, documents), taste)
     # A pair without a question in common was not compared, and does not make the others' p larger.
     made = [names for names, one in found.items() if one.figures.p is not None]
+    few = _few_documents(entries.records)
     plain = dict(zip(made, holm([found[names].figures.p or 0.0 for names in made]), strict=True))
     guarded = dict(zip(made, holm([found[names].figures.guarded or 0.0 for names in made]), strict=True))
     pairs = []
@@ -141,7 +145,8 @@ def result_of(
         level = 1 - ALPHA / max(1, len(made))
         anchored = _anchored(one, pair_values(labels, one.aligned, texts), documents, level)
         tested = _Tested(plain.get(names, 1.0), guarded.get(names, 1.0), len(made), test.why)
-        pairs.append(_pair(entries, names, one, anchored, tested))
+        pair = _pair(entries, names, one, anchored, tested)
+        pairs.append(pair if pair.outcome == "no verdict" else replace(pair, words=f"{pair.words}{few}"))
     return DuelResult(
         judge=judge.name,
         generators=entries.generators,
@@ -315,6 +320,15 @@ def _doubt(one: _Found) -> str:
 
 def _unread(rounds: DuelRounds) -> str:
     return f"{rounds.unscored.total() - rounds.unscored[NOT_ASKED]:,} replies that could not be read"
+
+
+def _few_documents(records: Sequence[Record]) -> str:
+    """Say that a verdict holds for a few documents alone: those of gold evidence, or else of what was shown."""
+    gold = {one.key or title_name(one.title) for record in records for one in record.wanted} - {""}
+    names = gold or {title_name(piece.title) for record in records for piece in record.evidence} - {""}
+    if not 0 < len(names) < FEWEST:
+        return ""
+    return f"; the questions are about {counted(len(names), 'document')}: this is no verdict for others"
 
 
 def _no_verdict(why: str) -> tuple[Outcome, str, str]:

@@ -104,7 +104,7 @@ def gold_texts(record: Record) -> list[str]:
 
 def _passage(piece: EvidenceItem) -> str:
     date = f" ({piece.date})" if piece.date else ""
-    return f"{piece.title}{date}\n{piece.text}".strip()
+    return f"{piece.heading or piece.title}{date}\n{piece.text}".strip()
 
 
 # --- Families of models -------------------------------------------------------------------------------------------

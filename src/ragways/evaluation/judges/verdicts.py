@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragways.core.runtime import together
+from ragways.core.types import Citation
 from ragways.evaluation.judges.embedding import best_cosines
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_alone, answer_of, passages
 from ragways.evaluation.metric import Metric, accepted, unanswerable
@@ -149,18 +150,30 @@ RELEVANCY = Judge(
 
 
 def cited(record: Record) -> list[CitedSentence]:
-    """Sentences of the answer with the quotes that each cites."""
-    quotes: dict[int, list[str]] = {}
+    """Sentences of the answer with the quotes that each cites, and the passages that these are from."""
+    of: dict[int, list[Citation]] = {}
     for citation in record.citations:
-        quotes.setdefault(citation.sentence, []).append(citation.quote)
-    numbers = sorted(quotes)
+        of.setdefault(citation.sentence, []).append(citation)
+    numbers = sorted(of)
     sentences = cited_sentences(record.answer, numbers, len(record.evidence))
-    return [CitedSentence(sentences[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]
+    return [
+        CitedSentence(
+            sentences[number],
+            tuple(dict.fromkeys(one.quote for one in of[number])),
+            tuple(dict.fromkeys(one.piece for one in of[number])),
+        )
+        for number in numbers
+    ]
 
 
 async def _citations(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     pairs = cited(record)
-    verdicts = (await resources.model.do(CITATIONS, CitationsInput(record.text, pairs))).value.in_order()
+    # The whole passage, as the model that answered saw it: a quote is only one place of it.
+    texts = {citation.piece: citation.quote for citation in record.citations}
+    texts |= {
+        piece.id: text for piece, text in zip(record.evidence, passages(record), strict=True) if piece.id in texts
+    }
+    verdicts = (await resources.model.do(CITATIONS, CitationsInput(record.text, pairs, texts))).value.in_order()
     rows = [
         {"sentence": pair.sentence, "quotes": list(pair.quotes), "supported": verdict.supported, "why": verdict.why}
         for pair, verdict in zip(pairs, verdicts, strict=True)

@@ -54,7 +54,8 @@ COSTS = (
     _column("index_tokens_each"), _column("index_usd_each", "index USD each"), _column("tokens_with_index"),
     _column("usd_with_index", "USD with index"),
 )  # fmt: skip
-"""The columns of costs. Figures are means of the `answered` records; None where no record has them.
+"""The columns of costs. Figures are means of the `answered` records; None where no record has them, and `usd` also
+where one lacks it.
 
 Tokens and `usd` are what the answers are worth, whether or not a reply was cached; `cached` (by the endpoint) and
 `reasoning` are parts of `input` and `output`, whose sum is `tokens`. `spent` is the USD that the run paid, for failed
@@ -99,7 +100,6 @@ def _usage(rows: Sequence[Record], cpu: float | None) -> dict[str, Cell]:
     own_cpu = _average([row.cpu for row in answered])
     # Of answers that were made side by side only the CPU seconds of all together are known.
     sampled = cpu / len(answered) if cpu is not None and answered else None
-    given = [one for row in answered if ((one := row.usage).tokens, one.input, one.output) != (None, None, None)]
     return {
         "answered": len(answered),
         "failed": len(rows) - len(answered),
@@ -109,8 +109,12 @@ def _usage(rows: Sequence[Record], cpu: float | None) -> dict[str, Cell]:
         "seconds_p95": _percentile(timed, 95),
         "cpu": own_cpu if own_cpu is not None else sampled,
         "evidence": _average([row.usage.evidence for row in answered]),
-        "tokens": _average([one.all_tokens for one in given]),
+        "tokens": _average([row.usage.all_tokens for row in answered]),
         **{key: _average([getattr(row.usage, key) for row in answered]) for key in _KEYS},
+        # Where prices are unknown, only answers without a call have one, of 0.
+        "usd": None
+        if any(row.usage.usd is None for row in answered)
+        else _average([row.usage.usd for row in answered]),
         "retrieval_tokens": _average([retrieval.all_tokens for retrieval, _ in parts]),
         "retrieval_calls": _average([retrieval.calls for retrieval, _ in parts]),
         "generation_tokens": _average([generation.all_tokens for _, generation in parts]),
@@ -143,7 +147,7 @@ def _percentile(seconds: Sequence[float], percent: int) -> float | None:
 
 def split(steps: Sequence[TraceStep], used: AnswerUsage) -> tuple[AnswerUsage, AnswerUsage] | None:
     """What retrieval and what generation used; None where the steps do not add up to what the answer used."""
-    if used.all_tokens and sum(step.usage.tokens for step in steps if step.name in CALLS) != used.all_tokens:
+    if used.all_tokens is None or sum(step.usage.tokens for step in steps if step.name in CALLS) != used.all_tokens:
         return None
     last = answering(steps)
     generation = last.usage if last is not None else Usage()

@@ -32,6 +32,7 @@ from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.auto import arm_of
 from ragways.retrieval.routing.router import (
     ABSTAIN,
+    ENOUGH,
     UNITS,
     ArmModel,
     CorpusRange,
@@ -214,11 +215,9 @@ ALIKE: Final = 0.25
 """With too few corpora to know how they vary: a corpus whose features differ by this share on average is another."""
 
 
-def crossed_choices(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[Ints, Ints, Floats]:
-    """For each question the arm that a router would take, and the best fixed arm, both learned without its fold; and
-    the values that the choice was made by.
-    """
-    chosen, fixed = np.empty(len(outcomes), dtype=np.intp), np.empty(len(outcomes), dtype=np.intp)
+def crossed_choices(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[Ints, Floats]:
+    """Return for each question the arm that a router learned without its fold would take, and the values it goes by."""
+    chosen = np.empty(len(outcomes), dtype=np.intp)
     values = np.empty((len(outcomes), len(outcomes.arms)))
     folds = fold_labels(outcomes.corpus, by, settings.seed + 1)
     for fold in np.unique(folds):
@@ -226,8 +225,7 @@ def crossed_choices(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[
         learned = learn(outcomes.part(np.flatnonzero(folds != fold)), settings, by)
         values[test] = learned.models.values(outcomes.features[test])
         chosen[test] = learned.choose(outcomes.part(test), values[test])
-        fixed[test] = learned.fixed
-    return chosen, fixed, values
+    return chosen, values
 
 
 def drawn_means(values: Floats, corpus: Ints, seed: int, draws: int = DRAWS) -> Floats:
@@ -258,17 +256,18 @@ def lower_bound(gains: Floats, corpus: Ints, seed: int) -> float:
     return drawn if student is None else min(drawn, student)
 
 
-def guard_of(outcomes: Outcomes, settings: FitSettings, by: By, chosen: Ints, fixed: Ints) -> Guard:
-    """Whether the cross-fitted choices are worth more than the cross-fitted best fixed arm, on what was measured."""
+def guard_of(outcomes: Outcomes, settings: FitSettings, by: By, chosen: Ints, fixed: int) -> Guard:
+    """Tell whether the cross-fitted choices are worth more than always the arm `fixed`, on what was measured."""
     utility, rows = utilities(outcomes, settings), outcomes.measured
     real = outcomes.part(rows)
-    gains = utility[rows, chosen[rows]] - utility[rows, fixed[rows]]
+    gains = utility[rows, chosen[rows]] - utility[rows, fixed]
     lower = lower_bound(gains, real.corpus, settings.seed)
     how = {
         "corpus": f"each of {len(outcomes.corpora)} corpora was left out in turn",
         "question": "each fifth of the questions was left out in turn",
     }[by]
-    return Guard(real.mean(gains), lower, lower >= -settings.tolerance, settings.tolerance, how, len(real))
+    passed = lower > -settings.tolerance and len(real) >= ENOUGH
+    return Guard(real.mean(gains), lower, passed, settings.tolerance, how, len(real))
 
 
 # The router
@@ -288,8 +287,8 @@ def fit(outcomes: Outcomes, settings: FitSettings = FitSettings(), by: By | None
 def router_of(outcomes: Outcomes, learned: Learned, by: By) -> Router:
     """Models that were fitted on outcomes as a router, with its guard, its range and its thresholds."""
     settings = learned.settings
-    chosen, fixed, values = crossed_choices(outcomes, settings, by)
-    guard = guard_of(outcomes, settings, by, chosen, fixed)
+    chosen, values = crossed_choices(outcomes, settings, by)
+    guard = guard_of(outcomes, settings, by, chosen, learned.fixed)
     stop = Stop(look=learned.look)
     if settings.alpha is not None:
         taken = chosen if guard.passed else np.full(len(outcomes), learned.fixed)
@@ -307,6 +306,7 @@ def router_of(outcomes: Outcomes, learned: Learned, by: By) -> Router:
         corpora=corpus_ranges(outcomes),
         stop=stop,
         model=outcomes.model,
+        embedder=outcomes.embedder,
         look=outcomes.look or "fused",
         seed=settings.seed,
         made={

@@ -46,8 +46,9 @@ class Outcomes:
     `corpus` is the place of each question's corpus in `corpora`. `quality` lies between 0 and 1, nan where a repeat is
     not there; `costs` are means over repeats by unit, nan where no record has it. `features` has a column for each of
     `names`, nan for what is not known. `chance` is the answer's own chance, nan where nothing measured it; `abstained`
-    is 1 where the answer refused. `temperature` and `model` are those of the runs; `notes` say what was labelled by
-    construction and what was left out; `constructed` says for each question whether its labels were (empty: no one's).
+    is 1 where the answer refused. `temperature`, `model` and `embedder` are those of the runs, the last empty where
+    they differ; `notes` say what was labelled by construction and what was left out; `constructed` says for each
+    question whether its labels were (empty: no one's).
     """
 
     metric: str
@@ -64,6 +65,7 @@ class Outcomes:
     chance: Floats
     abstained: Floats
     model: str = ""
+    embedder: str = ""
     temperature: float = 0.0
     notes: tuple[str, ...] = ()
     constructed: tuple[bool, ...] = ()
@@ -186,6 +188,7 @@ def gather(
         names = ", ".join(f"{model or 'no model'} in {folder.name}" for model, folder in sorted(models.items()))
         raise UsageError(f"the runs are of different models ({names})", "fit a router on runs of one model")
     table: _Table = {}
+    embedders: set[str] = set()
     for folder, corpus in zip(folders, corpus_names(folders, infos), strict=True):
         # A router is no arm of another.
         records = [one for one in scored(Run(folder), metric) if one.paradigm.partition("[")[0] != NAME]
@@ -193,6 +196,7 @@ def gather(
             raise UsageError(f"the run in {folder} is empty", "make it with: ragways eval run")
         labelled = any(one.paradigm.partition("[")[0] == GLOBAL for one in records)
         for record in records:
+            embedders.add(record.made.embedder)
             _take(table, corpus, record, metric, labelled, features or {})
     arms = tuple(dict.fromkeys(arm for one in table.values() for arm in (*one.answers, *one.unscored)))
     if len(arms) < 2:
@@ -201,8 +205,8 @@ def gather(
     if not any(one.features for one in whole.values()):
         raise UsageError("the records have no features", "run again with this version, or name the index with --index")
     arrays = _arrays(whole, arms, metric)
-    return replace(arrays, model=infos[0].model, temperature=max(info.temperature for info in infos),
-                   notes=(*arrays.notes, *left_out))  # fmt: skip
+    return replace(arrays, model=infos[0].model, embedder=embedders.pop() if len(embedders) == 1 else "",
+                   temperature=max(info.temperature for info in infos), notes=(*arrays.notes, *left_out))  # fmt: skip
 
 
 def corpus_names(folders: Sequence[Path], infos: Sequence[RunInfo]) -> list[str]:
@@ -243,12 +247,12 @@ def about_the_whole(record: Record) -> bool:
 
 
 def costs_of(record: Record) -> dict[str, float]:
-    """What a record's answer took, nan where it is not known. Where no model was called, its tokens are those of the
+    """What a record's answer took, nan where it is not known. Where no model was set, its tokens are those of the
     evidence, which a model would have had to read.
     """
     used = record.usage
     costs = {
-        "tokens": used.all_tokens or used.evidence,
+        "tokens": used.all_tokens if used.all_tokens or record.made.model else used.evidence,
         "calls": used.calls,
         "usd": used.usd,
         "seconds": None if record.replies_known else record.seconds,  # a reply from our cache takes no time

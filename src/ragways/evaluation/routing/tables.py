@@ -9,7 +9,7 @@ from ragways.core.text import counted
 from ragways.evaluation.routing.fit import FitSettings, best_arm, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.statistics.inference import interval, studentised
-from ragways.retrieval.routing.router import CostUnit, Router, cost_in_words
+from ragways.retrieval.routing.router import ENOUGH, CostUnit, Router, cost_in_words
 
 
 def cost_column(unit: CostUnit, title: str = "", key: str = "cost") -> Column:
@@ -23,8 +23,12 @@ def signed(name: str) -> Column:
 
 def verdict(router: Router) -> str:
     """Whether routing is worth it, in a sentence."""
+    if router.guard.questions < ENOUGH:
+        return (
+            f"{counted(router.guard.questions, 'question is', 'questions are')} too few to show a gain: routing is off"
+        )
     if not router.guard.passed:
-        return f"always `{router.fixed}` is as good: routing is off"
+        return f"no gain over always `{router.fixed}` is shown: routing is off"
     if router.guard.gain <= 0:
         return f"always `{router.fixed}` is as good: routing gains nothing"
     return f"routing is on: {router.guard.gain:+.3f} beside always `{router.fixed}`, at least {router.guard.lower:+.3f}"

@@ -160,7 +160,7 @@ class _Extraction:
         return ()
 
     async def _ask(self, pack: Pack) -> list[PassageFacts]:
-        passages = [(passage.title, passage.text) for passage in pack]
+        passages = [(passage.heading, passage.text) for passage in pack]
         first = await self.use.model.do(FACTS, FactsInput(passages))
         facts = _by_passage(first.value, len(pack))
         for _ in range(self.settings.gleaning):
@@ -226,7 +226,7 @@ def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSetting
     before = use.cache.spent(kind)
     output = calls * before.output / before.calls if before.calls else float(read)
     inside = sum(count_each([passage.text for pack in some for passage in pack]))
-    shown = [[(passage.title, passage.text) for passage in pack] for pack in some]
+    shown = [[(passage.heading, passage.text) for passage in pack] for pack in some]
 
     def around(prompts: Iterable[Call]) -> float:
         return (sum(map(count_call, prompts)) - inside) / len(some)

@@ -149,7 +149,7 @@ def question_features(use: Resources, question: str) -> Features:
         "question.content": content,
         "question.nested": nested,
         "question.degrees": len(_DEGREE.findall(text)),
-        "question.compared": len(form.options),
+        "question.compared": form.compared,
         "question.names": len(names),
         "question.dates": len(dates),
         "question.dates_known": sum(date in known for date in dates) / len(dates) if known else None,

@@ -37,6 +37,8 @@ LARGEST_FILE: Final = 4_000_000
 """Bytes. No router is near that."""
 NAMED: Final = 3
 """Features that a decision names."""
+ENOUGH: Final = 100
+"""Questions below which a gain is not believed."""
 _DIGITS: Final = 6
 
 # What a router's file holds
@@ -77,10 +79,10 @@ class ArmModel:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Whether the router was better than the best fixed arm on questions it was not fitted on.
+    """Whether the router was better than its best fixed arm on questions it was not fitted on.
 
-    `gain` is in utility, `lower` its lower bound (one-sided, 95 %); it is `passed` where that is not below
-    -`tolerance`. `how` describes how the questions were separated.
+    `gain` is in utility, `lower` its lower bound (one-sided, 95 %); it is `passed` where that is above -`tolerance`, of
+    `ENOUGH` questions at least. `how` describes how the questions were separated.
     """
 
     gain: float
@@ -117,8 +119,8 @@ class Stop:
 class Router:
     """`quality` is the metric it was fitted for, `cost` and `trade` what was traded for it. `fixed` is the best fixed
     arm. `corpora` and `reach` say where it may be used: within `reach` of one of them. `model` is the model of the
-    records it was fitted on, none where it is empty; `look` is the paradigm of the first look, empty where no look
-    matters. `made` says by which version and how it was fitted.
+    records it was fitted on, none where it is empty; `embedder` that of their indexes, any where it is empty; `look` is
+    the paradigm of the first look, empty where no look matters. `made` says by which version and how it was fitted.
     """
 
     quality: str
@@ -132,6 +134,7 @@ class Router:
     reach: float | None = None
     stop: Stop = Stop()
     model: str = ""
+    embedder: str = ""
     look: str = "fused"
     seed: int = 0
     made: Mapping[str, str] = field(default_factory=dict)
@@ -200,11 +203,13 @@ class Router:
         possible: Callable[[ArmModel], str] = lambda _: "",
         evidence: Mapping[str, float] | None = None,
         trade: float | None = None,
+        embedder: str = "",
     ) -> Decision:
         """The arm to take on a question with these features.
 
         `possible` gives the reason why an arm cannot be taken here, else nothing; `evidence` are the tokens of evidence
-        that an arm would show, where that is known already; `trade` goes before the router's own.
+        that an arm would show, where that is known already; `trade` goes before the router's own. With another
+        `embedder` than the router's the best fixed arm is taken, as on a corpus unlike those it was fitted on.
         """
         known, price = self.standardised(features), self.trade if trade is None else trade
         estimates = [
@@ -217,11 +222,17 @@ class Router:
         best = max(open_arms, key=lambda each: (each.utility, -each.cost))
         fixed = self._fixed(open_arms, price)
         distance = self.distance(features)
-        far = self.reach is not None and distance is not None and distance > self.reach
+        foreign = self.embedder not in ("", embedder) and embedder != ""
+        far = foreign or (self.reach is not None and distance is not None and distance > self.reach)
         refusal = next((each for each in estimates if each.arm == ABSTAIN and not each.impossible), None)
         silent = refusal is not None and self.stop.look is not None and refusal.value >= self.stop.look
         if not self.guard.passed and not (silent and self.stop.certified):
-            chosen, reason = fixed, "routing is off: it was no better than this arm on questions it was not fitted on"
+            chosen, reason = (
+                fixed,
+                "routing is off: on questions it was not fitted on, nothing better than this arm was shown",
+            )
+        elif foreign:
+            chosen, reason = fixed, "the router was fitted with another embedder: the best fixed arm is taken"
         elif far:
             chosen, reason = fixed, "this corpus is unlike those the router was fitted on: the best fixed arm is taken"
         elif refusal is not None and silent:
@@ -347,9 +358,10 @@ def _rounded(value: object) -> object:
 def guard_in_words(router: Router) -> str:
     """Whether the router is used at all, and what that rests on."""
     guard = router.guard
-    state = "on" if guard.passed else f"off, `{router.fixed}` is taken always"
+    state = "on" if guard.passed else f"off, it takes always `{router.fixed}`"
     return (
         f"{state}: its gain over always `{router.fixed}` was {guard.gain:+.3f}, and at least {guard.lower:+.3f} "
         f"(95 %, {guard.questions:,} questions; {guard.how})"
+        + (f"; {ENOUGH} questions are needed" if guard.questions < ENOUGH else "")
         + (f"; down to {-guard.tolerance:+.3f} is tolerated" if guard.tolerance else "")
     )

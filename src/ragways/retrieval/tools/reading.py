@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import MissingLayer, ToolError
+from ragways.core.text import counted
 from ragways.core.types import title_name
 from ragways.layers.layer import Scored
 from ragways.layers.protocols import PartRow
 from ragways.retrieval.tools.catalogue import shown
 from ragways.retrieval.tools.corpus_view import FIELD, TOKENS, CorpusView, page, stub_of
-from ragways.retrieval.tools.links import ArticleLinks, Place
+from ragways.retrieval.tools.links import LINKS, ArticleLinks, Place
 from ragways.retrieval.tools.results import (
     Articles,
     Excerpt,
@@ -203,6 +204,7 @@ def _past(quotes: Sequence[Excerpt], offset: int) -> str:
 
 LONGEST = 6
 """Links in a chain."""
+_DIRECTIONS = {"out": "from", "in": "to", "both": "to or from"}
 
 
 def neighbourhood(view: CorpusView, article: str, distance: int, direction: str, k: int, offset: int) -> Articles:
@@ -221,8 +223,17 @@ def neighbourhood(view: CorpusView, article: str, distance: int, direction: str,
         Listed(f"article:{n}", titled[n], distance=found[n], way=_way(n in outward, n in inward))
         for n in order[offset : offset + k]
     )
-    note = f"nothing links to or from article:{number}" if not found else ""
+    note = "" if found else _without_neighbours(view, number, direction)
     return Articles(listed, offset + k if len(order) > offset + k else None, _both(note, links.note))
+
+
+def _without_neighbours(view: CorpusView, number: int, direction: str) -> str:
+    """Say that an article has no neighbours, and how many titles it links to that have no article here."""
+    titles = 0 if direction == "in" else len({name for _, name in view.articles.links_of(number, LINKS)})
+    if not titles:
+        return f"nothing links {_DIRECTIONS[direction]} article:{number}"
+    inward = "" if direction == "out" else ", and nothing here links to it"
+    return f"article:{number} links to {counted(titles, 'title')}, but to no article of this corpus{inward}"
 
 
 def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs:

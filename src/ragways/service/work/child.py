@@ -68,7 +68,7 @@ class ChildLost(Exception):
 @dataclass
 class PendingCall:
     """A call that is under way: its result, what it has spent so far, and whether it has sent events. `held` is the
-    money that was set aside for it.
+    money that was set aside for it; `cost` is what was spent, None where the price of a call is unknown.
     """
 
     done: asyncio.Future[Any]
@@ -76,6 +76,7 @@ class PendingCall:
     held: Held | None
     number: int = field(default_factory=lambda: next(_NUMBERS))
     spent: float = 0.0
+    cost: float | None = 0.0
     streamed: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -145,7 +146,7 @@ class ChildProcess:
 
     def _take(self, pending: PendingCall, message: Message) -> None:
         """An event of a call, or its end."""
-        pending.spent = float(message.get("spent") or 0.0)
+        pending.spent, pending.cost = float(message.get("spent") or 0.0), message.get("cost", 0.0)
         if not message.get("end"):
             pending.streamed = True
             if pending.on_event is not None:

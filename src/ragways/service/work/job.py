@@ -53,6 +53,7 @@ async def _index(work: JobWork) -> dict[str, Any]:
     """Bring the index up to date with the files; show that what was removed is gone."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build
+    from ragways.retrieval.as_plain import usage_data
     from ragways.service.work.erasure import UNERASED, erase, leaving
 
     files, rebuild = _uploaded(work), bool(work.arguments.get("rebuild"))
@@ -64,7 +65,8 @@ async def _index(work: JobWork) -> dict[str, Any]:
     if rebuild and erasing:  # not before the new rows are whole: until then questions are answered from the old ones
         again = await run(erase=True)
         summary.erasure, summary.usage = again.erasure, summary.usage + again.usage
-    result = {**to_plain(summary), "seconds": {stage: round(s, 3) for stage, s in summary.seconds.items()}}
+    seconds = {stage: round(s, 3) for stage, s in summary.seconds.items()}
+    result = {**to_plain(summary), "usage": usage_data(summary.usage), "seconds": seconds}
     del result["erasure"]
     if summary.erasure is not None:
         work.progress(Progress("erasure", 0))

@@ -79,7 +79,7 @@ async def _asked(
         step: dict[str, Any] = {**marked, "name": here.name, "depth": depth, "event": "end" if ended else "begin"}
         if ended:
             step |= {"seconds": round(here.seconds, 4), "output": here.output, "way": here.way}
-            step |= {"tokens": here.total.tokens, "usd": here.total.usd}
+            step |= {"tokens": here.total.tokens, "usd": here.total.cost}
         work.emit("step", step)
 
     with watching(on_span):
@@ -245,7 +245,7 @@ async def documents(work: Work) -> dict[str, Any]:
 
 
 async def document(work: Work) -> dict[str, Any]:
-    """A whole document, with its sections."""
+    """A whole document, with its sections and its code, tables and items of lists."""
     with work.corpus.snapshot() as use:
         view = look_up(use.index, work.arguments["id"])
         id = getattr(view, "document", "")
@@ -259,6 +259,11 @@ async def document(work: Work) -> dict[str, Any]:
             "title": whole.title,
             "text": whole.text,
             "metadata": dict(whole.metadata),
+            "markup": [
+                {"kind": one.kind, "start": one.start, "end": one.end, "value": one.value}
+                for one in whole.markup
+                if one.kind in ("code", "table", "item")
+            ],
             "sections": [
                 {"title": title, "level": level, "start": start, "end": end}
                 for _, _, start, end, title, level in sections

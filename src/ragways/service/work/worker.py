@@ -143,7 +143,8 @@ class Worker:
         with spending(Budget(usd=message["budget"])) as meter, replies_of(tenant):
 
             def emit(event: str, data: Any) -> None:  # noqa: ANN401 - JSON
-                self._send({"number": number, "event": event, "data": data, "spent": meter.spent.usd})
+                money = {"spent": meter.spent.usd, "cost": meter.spent.cost}
+                self._send({"number": number, "event": event, "data": data, **money})
 
             try:
                 end["value"] = await self._result(message, emit)
@@ -154,7 +155,7 @@ class Worker:
             except Exception:
                 _LOG.exception("%s failed", message["operation"])
                 end["error"] = {"kind": "Unexpected", "message": "something went wrong inside", "cure": ""}
-            end["spent"] = meter.spent.usd
+            end |= {"spent": meter.spent.usd, "cost": meter.spent.cost}
         self._send(end)
 
     async def _result(self, message: Message, emit: Any) -> Any:  # noqa: ANN401 - JSON

@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { AnswerText } from "../parts/answer.js";
 import { events, path } from "../parts/api.js";
-import { count, shown, whole } from "../parts/figures.js";
+import { count, known, shown, whole } from "../parts/figures.js";
 import { Filter } from "../parts/filter.js";
 import { missing, useHome } from "../parts/home.js";
 import { stepped, Steps } from "../parts/steps.js";
@@ -86,7 +86,7 @@ export default function Compare({ collection }) {
 function Way({ collection, way, busy, ways, evidence }) {
   const { answer } = way;
   const done = ways.map((each) => each.answer).filter((each) => each?.evidence);
-  const least = (value) => done.length > 1 && value(answer) === Math.min(...done.map(value)) && value(answer) < Math.max(...done.map(value));
+  const least = (value) => done.length > 1 && done.every((each) => known(value(each))) && value(answer) === Math.min(...done.map(value)) && value(answer) < Math.max(...done.map(value));
   const alone = evidence?.filter((row) => Object.keys(row.by).length === 1 && row.by[way.name]).length;
   return html`<article class="card way-card" aria-label=${way.name} aria-busy=${!answer && busy ? "true" : undefined}>
     <h3>${shown(way.name)}</h3>

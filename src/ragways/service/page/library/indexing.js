@@ -63,7 +63,7 @@ function Plan({ plan }) {
 function Done({ result }) {
   const said = [["added", result.added], ["changed", result.changed], ["removed", result.removed], ["unchanged", result.unchanged]].filter(([, n]) => n > 0).map(([word, n]) => `${n.toLocaleString("en")} ${word}`);
   return html`<div class="card">
-    <p>${said.join(", ") || "Nothing to do"}. ${result.spent > 0 && `It cost ${dollars(result.spent)}.`}</p>
+    <p>${said.join(", ") || "Nothing to do"}. ${result.spent > 0 ? `It cost ${dollars(result.spent)}.` : result.spent === null && "What it cost is not known."}</p>
     ${result.chosen && html`<p class="small">${shown(result.chosen)}</p>`}
     ${result.unread && html`<p class="small">${shown(result.unread)}</p>`}
     ${result.undone > 0 && html`<p class="small">${count(result.undone, "unit")} of work could not be done: ${shown(result.why)}. Index again to try them once more.</p>`}

@@ -5,13 +5,13 @@ import { openDocument } from "./document.js";
 import { Markdown } from "./markdown.js";
 import { share } from "./words.js";
 
-// The place that number n stands for: the cited sentence of that passage, else the whole passage.
+// The place that number n stands for: the cited or nearest sentence of that passage, else the whole passage.
 export function place(result, n) {
   const passage = result.evidence[n - 1];
   if (!passage) return null;
   const cited = result.citations.find((one) => one.piece === passage.id);
   const { document, start, end } = cited ?? passage;
-  return { document, start, end, title: passage.title, quote: cited?.quote ?? passage.text, source: (cited ?? passage).source?.text ?? "", cited: Boolean(cited) };
+  return { document, start, end, title: passage.title, quote: cited?.quote ?? passage.nearest ?? passage.text, source: (cited ?? passage).source?.text ?? "", cited: Boolean(cited ?? passage.nearest) };
 }
 
 function Cite({ collection, result, n }) {
@@ -61,6 +61,6 @@ export function Sources({ collection, result }) {
     </li>`;
   };
   return html`
-    ${cited.length > 0 && html`<ol class="sources" aria-label="Sources">${cited.map(row)}</ol>`}
+    ${cited.length > 0 && html`<ol class="sources" aria-label=${result.abstained ? "Nearest passages" : "Sources"}>${cited.map(row)}</ol>`}
     ${others.length > 0 && html`<details class="others"><summary>${cited.length ? "What else was read" : "What was read"} (${others.length})</summary><ol class="sources">${others.map(row)}</ol></details>`}`;
 }

@@ -20,25 +20,27 @@ export function positions(text, letters) {
   return found;
 }
 
-// A document cut at its headings and at what is marked: [{ text, kind }], kind being "", "heading" or "mark". A heading ends where its section begins.
+// A document cut at its headings, its code, its tables, its items and at what is marked: [{ text, kind }], kind being "", "heading", "code", "table", "item" or
+// "mark". A heading ends where its section begins. What a mark touches is no block of its own.
 export function pieces(view, start, end) {
-  const found = [], sections = view.sections ?? [], marks = Number.isInteger(start) && end > start;
-  const at = positions(view.text, [...sections.map((one) => one.start), ...(marks ? [start, end] : [])]);
+  const found = [], sections = view.sections ?? [], markup = view.markup ?? [], marks = Number.isInteger(start) && end > start;
+  const at = positions(view.text, [...sections.map((one) => one.start), ...markup.flatMap((one) => [one.start, one.end]), ...(marks ? [start, end] : [])]);
+  for (const { kind, start: from, end: to, value } of markup) found.push({ from: at.get(from), to: at.get(to), kind, value });
   for (const { title, start: begins } of sections) {
     const to = at.get(begins), from = to - title.length;
     if (title && from >= 0 && view.text.slice(from, to) === title) found.push({ from, to, kind: "heading" });
   }
   if (marks) {
     const from = at.get(start), to = at.get(end);
-    const apart = found.filter((one) => one.to <= from || one.from >= to);
+    const apart = found.filter((one) => one.kind === "item" || one.to <= from || one.from >= to);
     found.splice(0, found.length, ...apart, { from, to, kind: "mark" });
   }
   found.sort((a, b) => a.from - b.from);
   const all = [];
   let done = 0;
-  for (const { from, to, kind } of found) {
+  for (const { from, to, kind, value } of found) {
     if (from < done) continue;
-    all.push({ text: view.text.slice(done, from), kind: "" }, { text: view.text.slice(from, to), kind });
+    all.push({ text: view.text.slice(done, from), kind: "" }, { text: kind === "item" ? `${value} ` : view.text.slice(from, to), kind });
     done = to;
   }
   return [...all, { text: view.text.slice(done), kind: "" }];
@@ -51,7 +53,14 @@ function Text({ view, start, end }) {
     marked.current?.focus({ preventScroll: true });
   }, [view, start]);
   return html`<div class="reading document">${pieces(view, start, end).map(({ text, kind }, at) => kind === "mark" ? html`<mark key=${at} ref=${marked} tabindex="-1">${shown(text)}</mark>`
-    : kind === "heading" ? html`<h3 key=${at}>${shown(text)}</h3>` : shown(text))}</div>`;
+    : kind === "heading" ? html`<h3 key=${at}>${shown(text)}</h3>`
+    : kind === "code" ? html`<pre key=${at}><code>${shown(text)}</code></pre>`
+    : kind === "table" ? html`<${Table} key=${at} text=${text} />` : shown(text))}</div>`;
+}
+
+// A table from its lines: a row a line, cells between bars.
+function Table({ text }) {
+  return html`<div class="wide"><table><tbody>${text.split("\n").map((row, at) => html`<tr key=${at}>${row.split("|").map((cell, n) => html`<td key=${n}>${shown(cell.trim())}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
 function Panel({ what }) {

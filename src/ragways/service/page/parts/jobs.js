@@ -98,7 +98,7 @@ export function JobState({ title, job, cancel, resume }) {
   return html`<div class="job" aria-label=${title} role="group">
     <div class="row apart">
       <p><strong>${title}</strong> <span class=${`tag ${job.state === "done" ? "good" : job.state === "failed" ? "bad" : going ? "mark" : ""}`}>${job.state}</span>
-        <span class="soft small"> ${when(job.ended ?? job.started ?? job.created)}${job.progress?.usd > 0 && ` · ${dollars(job.progress.usd)} spent`}</span></p>
+        <span class="soft small"> ${when(job.ended ?? job.started ?? job.created)}${job.progress?.usd > 0 ? ` · ${dollars(job.progress.usd)} spent` : job.progress?.usd === null && " · price unknown"}</span></p>
       <div class="row">
         ${going && html`<button type="button" onClick=${cancel}>Cancel</button>`}
         ${(job.state === "failed" || job.state === "cancelled") && html`<button type="button" onClick=${resume}>Go on</button>`}

@@ -25,7 +25,7 @@ export function Steps({ steps }) {
     <span class="name">${shown(one.name)}</span>
     <span class="soft">${one.running ? "…" : seconds(one.seconds)}</span>
     ${one.way && html`<span class="tag">${shown(one.way)}</span>`}
-    ${one.tokens > 0 && html`<span class="soft">${count(one.tokens, "token")}${one.usd ? `, ${dollars(one.usd)}` : ""}</span>`}
+    ${one.tokens > 0 && html`<span class="soft">${count(one.tokens, "token")}${one.usd === 0 ? "" : `, ${dollars(one.usd)}`}</span>`}
     ${one.error && html`<span class="tag bad">${shown(one.error)}</span>`}
     ${one.output && html`<span class="output soft">${shown(one.output)}</span>`}
   </li>`)}</ol>`;
