@@ -227,6 +227,7 @@ def test_results_are_numbered_and_numbers_titles_and_ids_are_references(use: Res
     assert "[2] Anna Brack\nAnna Brack (born 3 February 1760)" in shown
     assert "Infobox port: name: Old Harbour; opened: 4 May 1801" in shown
     assert "article:" not in shown, "no id of fifteen digits"
+    assert results(model, 1)[0].splitlines()[1:-1] == ["[1] Old Harbour"], "titles that are less like it are left out"
 
 
 def test_what_was_shown_is_not_shown_again(use: Resources):

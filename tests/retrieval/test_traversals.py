@@ -366,14 +366,15 @@ def test_zero_is_a_jump_to_where_other_words_lead_and_no_end():
     assert [step.window for step in path] == falling[:3], "this embedder knows one question only"
 
 
-def test_the_model_sees_the_sentences_most_like_the_question_and_how_many_there_are():
+def test_the_model_sees_the_newest_sentences_and_those_most_like_the_question():
     g = wide()
     hits, _, model = guided(g, ["1"] * 6 + ["stop"])
     asked = model.calls[-1].messages[-1].content
     assert f"(12 of {len(hits.items)} sentences" in asked
     assert len(hits.items) > 12
-    nearest = sorted(hits.items, key=lambda hit: -hit.found[0].score)[:12]
-    assert all(hit.piece.text in asked for hit in nearest)
+    last = max(hit.found[0].rank for hit in hits.items)
+    best = sorted(hits.items, key=lambda hit: (hit.found[0].rank != last, -hit.found[0].score))[:12]
+    assert all(hit.piece.text in asked for hit in best)
 
 
 def test_the_model_decides_when_it_is_enough_within_hops_and_tokens():

@@ -220,7 +220,7 @@ Follow = Callable[[WindowWalk, Query], Awaitable[None]]
 Point = NDArray[np.float64]
 _BEATEN = "the best sentence beats the best window"
 _SHOWN = 12
-"""Gathered sentences that the guiding model sees: those most similar to the question."""
+"""Gathered sentences that the guiding model sees: those of the last hop, and those most similar to the question."""
 _UNUSABLE = 2
 """Replies that name no hop, after which a model steers no further."""
 NOT_STEERED = f"{_UNUSABLE} replies of the model named no hop; the walk ended there"
@@ -338,7 +338,7 @@ def llm_guided(
     characters: int = 200,
     tokens: int = 8000,
 ) -> Step[Query, Hits]:
-    """Walk as the model steers: it sees the question, the sentences gathered that are most similar to it, and the
+    """Walk as the model steers: it sees the question, the newest sentences gathered and those most like it, and the
     beginnings of the neighbours most like it. It picks one, jumps to where other words lead, or stops, in one call
     a hop, `hops` at most. It also ends with `tokens` gathered, as what comes after would not be read, and after two
     replies that name no hop; the first of them leads to the most similar neighbour. Without a model that is the rule at
@@ -355,10 +355,11 @@ def llm_guided(
                 walk.stopped = f"{tokens:,} tokens gathered" if used >= tokens else f"{hops} hops"
                 return
             shown = sorted((window for window, _ in ahead), key=lambda w: (-walk.to_window(w), w))[:previews]
-            nearest = sorted(walk.gathered, key=lambda sentence: -walk.to_sentence(sentence))[:_SHOWN]
+            newest = frozenset(walk.hops[-1].sentences)
+            best = sorted(walk.gathered, key=lambda s: (s not in newest, -walk.to_sentence(s)))[:_SHOWN]
             given = ChooseHopInput(
                 query.text,
-                gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered if sentence in nearest),
+                gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered if sentence in best),
                 total=len(walk.gathered),
                 previews=tuple(HopPreview(texts.title(w), texts.window(w)[:characters]) for w in shown),
                 enough=_enough(walk, ahead, min_sentences),

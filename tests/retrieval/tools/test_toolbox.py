@@ -162,6 +162,9 @@ def test_chunk_search_joins_meaning_and_words_and_respects_quotes(tmp_path):
     assert texts(run(box.chunk_search(query, k=3))) == [hit.piece.text for hit in best[:3]]
     assert texts(run(box.chunk_search('"limit of rates" lane'))) == ["The limit of rates is none."]
     assert texts(run(box.chunk_search("limit “max_rate”"))) == ["None by default."], "headings count"
+    far = run(box.chunk_search("none by default", k=20))
+    assert "None by default." in texts(far)
+    assert len(far.paragraphs) < 14, "what is far from the query is left out"
     none = run(box.chunk_search('"no such words" limit'))
     assert none.paragraphs
     assert "no passage has the quoted words" in none.note
