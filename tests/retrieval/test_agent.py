@@ -387,6 +387,12 @@ def test_two_named_articles_are_joined(use: Resources):
     assert any(found.by == "linked" for hit in said.evidence.items for found in hit.found)
 
 
+def test_a_plan_takes_no_quotes_of_a_question_for_words_that_must_be_there(use: Resources):
+    said, _ = planned(use, 'Which mayor and which engineer "from Tellmouth" are there?', AGENT_VECTOR)
+    assert sum("from Tellmouth" in hit.piece.text for hit in said.evidence.items) == 1
+    assert len(said.evidence.items) > 1
+
+
 def test_the_plan_does_without_a_tool_that_is_left_out(use: Resources):
     for left_out in TOOLS:
         said, plan = planned(use, QUESTION, tools=f"-{left_out}")

@@ -295,7 +295,7 @@ class AgentAnswerInput:
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswer:
-    """No answers: it is not known. `references` are ids of articles or of their parts."""
+    """No answers: it is not known. `references` name what it rests on."""
 
     answers: tuple[str, ...]
     explanation: str

@@ -30,7 +30,7 @@ from ragways.retrieval.tools.results import (
 )
 from ragways.retrieval.tools.toolbox import LONGEST, Toolbox
 
-_IDS = ("article", "id", "ids", "start", "end")
+_IDS = frozenset({"article", "id", "ids", "start", "end"})
 """Parameters that take ids."""
 _UNSAID = ("k", "limit")
 """Parameters whose defaults do: a model may give them, and need not read of them in every round."""

@@ -63,7 +63,8 @@ async def by_title(view: CorpusView, embed: Embed, title: str, k: int, offset: i
 
 DEPTH = 50
 """Passages by meaning, and by words, whose ranks are joined."""
-_PHRASE = re.compile(r"[\"“”„«»]([^\"“”„«»]{2,200})[\"“”«»]")
+QUOTES = '"“”„«»'
+_PHRASE = re.compile(f"[{QUOTES}]([^{QUOTES}]{{2,200}})[{QUOTES}]")
 _FAR = 0.25
 """How much less like the query than the most similar passage one may be that does not match its words."""
 
@@ -79,7 +80,7 @@ async def by_meaning_and_words(view: CorpusView, use: Resources, query: str, k: 
     ways += [words(use, k=depth)] if "words" in layers else []
     phrases = [_plain(phrase) for phrase in _PHRASE.findall(query)]
     try:
-        asked = Query(re.sub(r"[\"“”„«»]", " ", query))
+        asked = Query(re.sub(f"[{QUOTES}]", " ", query))
         hits = _near((await fuse(*ways)(asked)).items)
         if phrases and "words" in layers:
             more = await words(use, k=_MANY)(Query(" ".join(phrases)))
@@ -94,7 +95,7 @@ async def by_meaning_and_words(view: CorpusView, use: Resources, query: str, k: 
     return Paragraphs(found, following, note or (_past(found, offset) if offset else ""))
 
 
-_WELL = 3
+_WELL = 10
 """Ranks by words that count whatever the meaning."""
 _MANY = 200
 """Passages with the words of a phrase that are looked through for it."""
