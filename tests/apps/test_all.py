@@ -53,9 +53,9 @@ def test_a_missing_layer_shows_the_command_that_builds_it(indexed: Run):
 
 def test_a_few_are_shown_in_full_and_more_when_asked(indexed: Run):
     few = indexed("ask", QUESTION, "-p", "naive,words,hybrid-words").out
-    assert few.count("Sources") == 3
+    assert few.count("From your documents") == 3
     many = ("ask", QUESTION, "-p", "naive,words,hybrid-words,recursive")
-    assert "Sources" not in indexed(*many).out
+    assert "From your documents" not in indexed(*many).out
     assert "article:" in indexed(*many, "--details").out
 
 

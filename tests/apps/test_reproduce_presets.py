@@ -277,8 +277,8 @@ def test_every_paradigm_has_seconds_though_replies_are_cached_and_a_router_is_fi
         "naive[k=100;minimum=0.4]": ("vectors",),
         "graph-ppr[weighted=False]": ("graph", "vectors"),
         "hybrid[weighted=False]": ("graph", "vectors"),
-        "iterative[base=naive;k=100]": ("vectors",),
-        "iterative[base=graph-ppr;k=100;weighted=False]": ("graph", "vectors"),
+        "iterative[base=naive;k=100;memory=True]": ("vectors",),
+        "iterative[base=graph-ppr;k=100;weighted=False;memory=True]": ("graph", "vectors"),
     }
     assert {one["arm"] for one in fitted.data["arms"]} == arms.keys()
     assert {one.name: one.needs for one in Router.read(home / "router.json").arms} == arms

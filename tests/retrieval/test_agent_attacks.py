@@ -210,4 +210,4 @@ def test_marks_of_chat_templates_are_broken_in_what_tools_return(use: Resources)
     read = Reply("", tool_calls=(ToolCall("r", "article_text", json.dumps({"article": "Quillmark"})),))
     use.model = ModelClient(ScriptedModel([read, answer]))
     said, _ = asked(use, "How does a turn of Quillmark end?", AGENT_GRAPH, tools="article_text")
-    assert said.text == MARKED
+    assert said.text == f"{MARKED} [1]"

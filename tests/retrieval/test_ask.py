@@ -235,7 +235,7 @@ def test_rounds_begin_anew_with_each_answer(index: Index):
         {"suffices": True, "subquestion": ""},
     ]
     heard = Heard()
-    result = asked(resources(index, script), "iterative", heard, base="naive", minimum=0.0)
+    result = asked(resources(index, script), "iterative", heard, base="naive", minimum=0.0, memory=True)
     assert [piece for piece, restart in heard.pieces if restart] == ["Perhaps in Ness.", "In Port Averne. [1]"]
     assert heard.text == result.answer.text == "In Port Averne. [1]"
 

@@ -64,11 +64,8 @@ def test_native_loops_note_what_was_asked(index: Index):
     more = {"questions": ["Who is Ada Holm?"]}
     _, shown = answered(index, "native", "recursive", more, rounds=2)
     assert "Who is Ada Holm?" in shown[shown.index("Searched for on the way:") :]
-    recalled, verdict = (
-        "Insufficient information",
-        {"suffices": False, "subquestion": "Where was Ada Holm born?"},
-    )
-    _, shown = answered(index, "native", "iterative", recalled, verdict, rounds=1, base="naive")
+    more_of = {"suffices": False, "subquestion": "Where was Ada Holm born?"}
+    _, shown = answered(index, "native", "iterative", "Insufficient information", more_of, rounds=2, base="naive")
     assert "Where was Ada Holm born?" in shown[shown.index("Searched for on the way:") :]
 
 
@@ -116,7 +113,7 @@ def test_the_reason_of_an_abstention_is_kept_and_shown(index: Index):
 def test_short_answers_from_memory_are_short_too(index: Index):
     script = ["Port Averne", {"suffices": True, "subquestion": ""}]
     use = Resources(index, WordHashes(), ModelClient(ScriptedModel(script)), threshold=0.0, prompts="short")
-    result = asyncio.run(ask(use, HOPS, "iterative", {"rounds": 1, "base": "naive"}))
+    result = asyncio.run(ask(use, HOPS, "iterative", {"rounds": 1, "base": "naive", "memory": True}))
     assert (result.answer.text, result.trace.prompts["recall"]) == ("Port Averne", Prompt.load("short-recall").hash)
 
 

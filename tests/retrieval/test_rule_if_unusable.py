@@ -87,7 +87,7 @@ def test_loops_go_on_by_the_rule(index: Index):
     assert recursive.text == "In Port Averne. [1]"
     recalled = "Insufficient information"
     judged, trace = asked(
-        use(index, recalled, JUNK, JUNK, ANSWER), PARADIGMS.find("iterative"), HOPS, rounds=1, base="graph-ppr"
+        use(index, recalled, JUNK, JUNK, ANSWER), PARADIGMS.find("iterative"), HOPS, rounds=1, memory=True
     )
     assert judged.text == "In Port Averne. [1]"
     assert [step.way for step in trace.walk() if step.name == "judge answer"] == ["model scripted", RULE_INSTEAD]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,13 @@ from ragways.core.trace import Span, span
 from ragways.core.types import Hits, Query
 from ragways.index.build import build
 from ragways.index.open import Index
+from ragways.models.call import Reply
 from ragways.models.client import ModelClient
 from ragways.retrieval import traversals
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.traversals import WindowPath
+from ragways.tasks.search import CHOOSE_HOP, ChooseHopInput, HopPreview
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 from tests.layers.windows.graphs import Graph, graph
@@ -313,10 +315,10 @@ def wide() -> Graph:
 
 def test_the_model_takes_two_hops_and_stops():
     g = wide()
-    hits, trace, model = guided(g, [{"choice": 2, "reason": "new"}, {"choice": 1}, {"choice": 0, "reason": "answered"}])
+    hits, trace, model = guided(g, ["2", "Passage 1", "stop"])
     path = path_of(trace).windows
     assert len(path) == 3
-    assert path_of(trace).stopped == "model scripted: answered"
+    assert path_of(trace).stopped == "model scripted"
     near, layer = g.windows.nearness(g.question), g.windows
     anchor = int(near.windows.argmax())
     best = sorted((n for n, _ in layer.neighbours(anchor)), key=lambda n: -near.windows[n])
@@ -325,40 +327,78 @@ def test_the_model_takes_two_hops_and_stops():
     shown = [call.messages[-1].content for call in model.calls]
     assert "question" in shown[0]
     assert hits.items[0].piece.text in shown[0]
-    assert all(f"[{n}] (similarity {near.windows[w]:.2f}) D" in shown[0] for n, w in enumerate(best[:5], start=1))
+    assert "[5] D" in shown[0]
     assert "[6]" not in shown[0]
-    assert "Found so far, 3 sentences in all:" in shown[0]
+    assert "Found so far (3 of 3 sentences" in shown[0]
 
 
-def test_the_model_sees_the_first_five_sentences_and_how_many_there_are():
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [
+        *((text, ("stop", 0, "")) for text in (
+            "stop", "Stop.", "**STOP**", "`stop`", "stop: the sentences answer it", "I would stop here.", "done",
+            '{"choice": "stop"}', '{"reason": "answered", "choice": "Stop"}', '```json\n{"choice": "stop"}\n```')),
+        *((text, ("go", 2, "")) for text in (
+            "2", "[2]", "**2**", "Passage 2", "I would go to passage 2, which names her.", "2 - it names the town",
+            '{"choice": 2, "reason": "new"}', '{"reason": "1 is old", "choice": "2"}', "<think>5 or 2?</think>\n2")),
+        ("0 Ada Holm birthplace", ("jump", 0, "Ada Holm birthplace")),
+        ("`0 Ada Holm birthplace`", ("jump", 0, "Ada Holm birthplace")),
+        ("0: stop signs of Ness", ("jump", 0, "stop signs of Ness")),
+        ("0", ("jump", 0, "")),
+        ('{"choice": 0}', ("jump", 0, "")),
+        *((text, ("unusable", 0, "")) for text in (
+            "The harbour was built in 1801.", "Hm.", "9", "-", "I cannot say.", '{"choice": null}', "1801")),
+    ],
+)  # fmt: skip
+def test_each_form_of_a_hop_is_read(reply: str, choice: tuple[str, int, str]):
+    given = ChooseHopInput("?", (), 0, [HopPreview("D", "text")] * 5, False)
+    found = CHOOSE_HOP.read(Reply(reply), given)
+    assert (found.act, found.number, found.words) == choice
+
+
+def test_zero_is_a_jump_to_where_other_words_lead_and_no_end():
     g = wide()
-    hits, _, model = guided(g, [{"choice": 1}] * 3 + [{"choice": 0}])
+    _, trace, _ = guided(g, ["0 other words", "0", "stop"])
+    path = path_of(trace).windows
+    assert len(path) == 3
+    assert path[1].why == "model scripted: jump to other words"
+    falling = [g.windows.window_id(w) for w in g.windows.nearness(g.question).falling()]
+    assert [step.window for step in path] == falling[:3], "this embedder knows one question only"
+
+
+def test_the_model_sees_the_newest_sentences_and_those_most_like_the_question():
+    g = wide()
+    hits, _, model = guided(g, ["1"] * 6 + ["stop"])
     asked = model.calls[-1].messages[-1].content
-    [(total, shown)] = re.findall(r"(\d+) sentences in all:\n\n(.+?)\n\nPassages", asked, re.DOTALL)
-    assert int(total) == len(hits.items) > 6
-    texts = [hit.piece.text for hit in hits.items]
-    assert [text for text in texts if text in shown] == texts[:5]
+    assert f"(12 of {len(hits.items)} sentences" in asked
+    assert len(hits.items) > 12
+    last = max(hit.found[0].rank for hit in hits.items)
+    best = sorted(hits.items, key=lambda hit: (hit.found[0].rank != last, -hit.found[0].score))[:12]
+    assert all(hit.piece.text in asked for hit in best)
 
 
-def test_the_model_alone_decides_when_it_is_enough():
-    """No cap of 15; without a model there is one, and the budget of the evidence is an end for every walk."""
+def test_the_model_decides_when_it_is_enough_within_hops_and_tokens():
     g = graph(11, level=False, documents=8, longest=12, edges=5, words=1000)
-    hits, trace, _ = guided(g, [{"choice": 1}] * 16 + [{"choice": 0, "reason": "enough"}])
-    assert len(hits.items) > 15
-    assert path_of(trace).stopped == "model scripted: enough"
+    hits, trace, _ = guided(g, ["1"] * 12 + ["stop"])
+    assert len(hits.items) > 15, "no cap of 15 sentences, which there is without a model"
+    assert path_of(trace).stopped == "model scripted"
     assert len(walk("llm-guided", g, most=0, least=100)[0].items) == 15
+    _, trace, model = guided(g, ["1"] * 15)
+    assert (len(model.calls), path_of(trace).stopped) == (15, "15 hops")
     budget = sum(hit.piece.tokens for hit in hits.items[:12])
-    use = Resources(g.index, OneQuestion(g.question), ModelClient(ScriptedModel([{"choice": 1}] * 16)))  # type: ignore[arg-type]
+    use = Resources(g.index, OneQuestion(g.question), ModelClient(ScriptedModel(["1"] * 16)))  # type: ignore[arg-type]
     cut, trace = asyncio.run(_traced(traversals.llm_guided(use, tokens=budget)))
     assert path_of(trace).stopped == f"{budget:,} tokens gathered"
     assert 12 <= len(cut.items) <= 14
 
 
-def test_an_unusable_reply_leads_to_the_window_most_similar_to_the_question():
+def test_an_unusable_reply_leads_to_the_window_most_similar_to_the_question_and_a_second_one_to_the_end():
     g = wide()
-    _, trace, _ = guided(g, ["hm", {"choice": 9}, {"choice": 0}], asks=2)
+    hits, trace, model = guided(g, ["The harbour was built in 1801.", "It was built by Ada Holm."])
     path = path_of(trace).windows
+    assert len(model.calls) == 2
     assert path[1].why.startswith("fallback after an unusable reply")
+    assert path_of(trace).stopped == hits.note == traversals.NOT_STEERED
     without, _ = walk("llm-guided", g, most=15, least=8)
     assert path[1].window == without.items[-1].found[0].note.split(" → ")[1]
 
@@ -373,7 +413,7 @@ def test_without_a_model_the_trace_says_that_a_rule_chose():
 
 def test_the_model_cannot_go_past_the_limit():
     g = wide()
-    with ScriptedModel([{"choice": 1}] * 1) as model:
+    with ScriptedModel(["1"]) as model:
         hits, trace = walk("llm-guided", g, most=4, least=8, model=ModelClient(model))
     assert len(hits.items) == 4
     assert end_of(trace) == "max"
@@ -455,3 +495,11 @@ def test_an_index_without_windows_finds_nothing(tmp_path: Path):
     for paradigm in PARADIGMS:
         assert asyncio.run(paradigm.strategy(use)(Query("Anything?"))).abstained
     index.close()
+
+
+def test_the_answer_says_that_the_model_did_not_steer(resources: Resources):
+    prose = "The harbour was built long ago."
+    model = ScriptedModel([prose, prose, "Ada Holm designed the light. [1]"])
+    use = replace(resources, model=ModelClient(model))
+    said = asyncio.run(traversals.LLM_GUIDED.strategy(use, {"characters": 20})(Query("Who designed the light?")))
+    assert (said.text, said.note) == ("Ada Holm designed the light. [1]", traversals.NOT_STEERED)

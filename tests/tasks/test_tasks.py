@@ -16,9 +16,8 @@ from ragways.models.task import Task
 from ragways.tasks.answers import NATIVE
 
 SCHEMAS = {
-    "agent answer": "12259ec2a4ea",
+    "agent answer": "7c3fc309ec6e",
     "choose arm": "bacdbfd4f7dd",
-    "choose hop": "3aa32aa64351",
     "duel answer": "616e304f55a3",
     "duel difference": "eda92259d1cf",
     "duel forced": "d14e3667219e",

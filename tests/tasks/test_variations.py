@@ -46,8 +46,6 @@ from ragways.tasks.questions import (
 from ragways.tasks.search import (
     ArmCard,
     ChooseArmInput,
-    ChooseHopInput,
-    HopPreview,
     JudgeAnswerInput,
     KeywordsInput,
     QuestionEntitiesInput,
@@ -59,7 +57,6 @@ from tests.tasks.test_tasks import tasks
 
 Reply = dict[str, Any]
 PASSAGES = (("Dam", "Ness built it in 1801."), ("Ness", "Ness was born in Averne."))
-HOP = HopPreview("Dam", "Ness built it.", 0.5)
 POINTS = {"comprehensiveness": 3, "relevance": 4, "empowerment": 2, "directness": 5}
 VERDICTS = {"verdicts": [{"claim": 1, "why": "stated", "supported": True}, {"claim": 2, "why": "", "supported": False}]}
 CITING = {"question": "Who built the dam?", "answer": "Ness.", "passages": [1, 2]}
@@ -80,7 +77,6 @@ TABLE: Mapping[str, tuple[object, Reply]] = {
         {"answers": ["Ness"], "explanation": "It says so.", "references": ["article:1"], "assumptions": []},
     ),
     "choose arm": (ChooseArmInput("Who?", (ArmCard("naive", 0.5, "cheap"),), "naive"), {"arm": "naive"}),
-    "choose hop": (ChooseHopInput("Who?", (), 0, (HOP, HOP), False), {"choice": 2, "reason": "new"}),
     "duel answer": (DuelAnswerInput("Who?", PASSAGES, 9), {"answered": True, "answer": "Ness, in 1801."}),
     "duel difference": (DuelInput("Who?", "a", "b"), {"first": ["Ness built it."], "second": ["It is old."]}),
     "duel differential": (DuelDifferentialInput("Who?", ("a",), ("b",)), {"first": POINTS, "second": POINTS}),

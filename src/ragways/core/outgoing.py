@@ -260,7 +260,7 @@ _CONTAINER = r"(?:[ \t>]|[-*+:][ \t]|\d{1,9}[.)][ \t]|\[\^[^\]\n]*\]:)*"
 _FENCE_LINE = re.compile(rf"(?P<before>{_CONTAINER})(?P<marks>`{{3,}}(?!.*`)|~{{3,}})")
 _MAY_BE_HTML = re.compile(rf"^{_CONTAINER}<[a-zA-Z/!?]|(?<=\S)\\<[a-zA-Z/!?]", re.MULTILINE)
 """A tag that begins a line, or one behind a backslash that may belong to an address instead."""
-_LONG_HTML = re.compile(rf"{_CONTAINER}<(?:pre|script|style|textarea|[!?])", re.IGNORECASE)
+_LONG_HTML = re.compile(rf"{_CONTAINER}<(?:pre|script|style|textarea|\?|!(?!--[^<>]*-->$))", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t>]*(?:(?:[-*+:]|\d{1,9}[.)]|!!!|\?\?\?\+?)(?:[ \t]|$)|\[\^)")
 """What may begin a list or a note, where lines far in are no code."""
 _SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^|\n]+?(?<!`)\1(?!`)")

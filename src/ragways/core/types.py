@@ -228,12 +228,14 @@ class Origin:
 class Hits:
     """A ranked list: best first, equal scores by id, no piece twice.
 
-    `sources` say where each of them is from, in a list that is given to a user; between steps there are none.
+    `sources` say where each of them is from, in a list that is given to a user; between steps there are none. `note` is
+    what is to be known of how they were found.
     """
 
     query: Query
     items: tuple[Hit, ...] = ()
     sources: tuple[Origin, ...] = ()
+    note: str = ""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.items)

@@ -108,6 +108,10 @@ class ArticleLookup(Protocol):
 
     def title(self, number: int) -> str | None: ...
 
+    def any_links(self) -> bool:
+        """Whether any document has links."""
+        ...
+
     def articles_named(self, names: Iterable[str]) -> dict[str, int]:
         """The first article of each of these names that has one."""
         ...

@@ -46,7 +46,7 @@ PIECES_READ = {"correct": 0, "crag": 0, "factual": 0, "answer-relevancy": 0, **d
 PIECE = 80
 """Tokens of a piece where chunks, relations and reports are mixed."""
 AGENT, WALK = 45_000, 600
-"""Tokens that an agent reads for an answer (those of source A), and those of a walk over windows."""
+"""Tokens that an agent reads for an answer (those of source A), and those of a hop over windows."""
 
 
 async def plan(ready: Prepared, progress: ProgressCallback = silent) -> Table:
@@ -128,10 +128,13 @@ def _answer(variant: PublishedVariant, size: _Size) -> tuple[int, int]:
         "community-local": (1, shown),
         "community-global": (math.ceil(read / settings.get("batch", 1)) + 1, read + budget),
         "recursive": (rounds, rounds * min(budget, rounds * shown)),
-        "iterative": (2 * rounds + 1 + rounds * (settings.get("base") != "naive"), 2 * rounds * budget),
+        "iterative": (
+            2 * rounds + (1 if settings.get("memory") else -1) + rounds * (settings.get("base") != "naive"),
+            2 * rounds * budget,
+        ),
         "agent-vector": (rounds + 1, AGENT),
         "agent-graph": (rounds + 1, AGENT),
-        "llm-guided": (16, 16 * WALK),
+        "llm-guided": (settings.get("hops", 0) + 1, settings.get("hops", 0) * WALK + WALK),
     }
     others = (1, WALK) if PARADIGMS.find(variant.paradigm).source == "W" else (2, shown)
     return own.get(variant.paradigm, others)

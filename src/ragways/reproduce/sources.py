@@ -204,8 +204,10 @@ ROUTER_BENCH = Experiment(
         PublishedVariant("naive", "NaiveRAG", {"k": 100, "minimum": 0.4}),
         PublishedVariant("graph-ppr", "GraphRAG", {"weighted": False}),
         PublishedVariant("hybrid", "HybridRAG", {"weighted": False}),
-        PublishedVariant("iterative", "Iterative (Naive)", {"base": "naive", "k": 100}),
-        PublishedVariant("iterative", "Iterative (Graph)", {"base": "graph-ppr", "k": 100, "weighted": False}),
+        PublishedVariant("iterative", "Iterative (Naive)", {"base": "naive", "k": 100, "memory": True}),
+        PublishedVariant(
+            "iterative", "Iterative (Graph)", {"base": "graph-ppr", "k": 100, "weighted": False, "memory": True}
+        ),
     ),
     data=tuple(_router_data()),
     columns=(
@@ -297,7 +299,10 @@ WINDOWS = Experiment(
         ("themes", "by the model that is set, or by rules", "Llama 3.1 8B"),
         ("sentences", "cut by our own rules", "cut by the source's"),
     ),
-    model_differs=_differ(("prompts", "our own words, the preset native", "the source's")),
+    model_differs=_differ(
+        ("prompts", "our own words, the preset native", "the source's"),
+        ("llm_guided_traversal", "15 hops at most; the model may jump to other words", "no bound, no jump"),
+    ),
     judge_differs=_differ(
         ("precision, recall, relevancy, faithful", "our definitions", "deepeval's"),
         ("passed", "each of the four at least .5", "deepeval's thresholds, which are not stated"),

@@ -151,34 +151,35 @@ def answer_in_rounds(
     *,
     rounds: int = 3,
     k: int = 10,
+    memory: bool = False,
     enough: float = 0.5,
     tokens: int = 8000,
 ) -> Step[Query, Answer]:
-    """Answer, judge, look up what is missing, answer again.
+    """Search, answer, judge, look up what is missing, answer again.
 
-    The first search is for the sub-question or, where none comes, for the question itself. It ends when the answer
-    suffices, after so many rounds, and when, after the first, no sub-question comes, or an earlier one. Each
-    round adds its k best behind those of the rounds before it: so a larger budget never loses what a smaller one had,
-    and k is small enough that the first round leaves room for the others. The reader looks at the first few passages
-    alone: where it answers, the rounds' lists are joined by rank, and rounds do not depend on the budget.
+    The first search is for the question itself. With `memory` the model answers from memory before, and where that does
+    not suffice, the first search is for what it lacks. It ends when the answer suffices, after so many rounds, and when
+    no sub-question comes, or an earlier one. The k best of all rounds are joined by rank, so that what a later round
+    found first is among the first that are shown. Without a model, rounds do not depend on the budget.
     """
 
     async def run(query: Query) -> Answer:
         searched: dict[str, str] = {}
-        gathered: list[Hit] = []
         lists: list[Hits] = []
-        hits, reads = Hits(query), reads_alone(use, query.text)
-        with span("round", number=0) as here:
-            try:
-                reply = await recall(use)(query)
-            except ModelError as error:
-                if not use.fallback:
-                    raise
-                here.details["failed"] = error.message
-                reply = Answer(Evidence(hits, (), 0), ABSTENTION, abstained=True)
+        hits, reply = Hits(query), Answer(Evidence(Hits(query), (), 0), ABSTENTION, abstained=True)
+        alone, reads = use.model.model is None, reads_alone(use, query.text)
+        if memory:
+            with span("round", number=0) as here:
+                try:
+                    reply = await recall(use)(query)
+                except ModelError as error:
+                    if not use.fallback:
+                        raise
+                    here.details["failed"] = error.message
         stopped = f"{rounds} rounds"
         for number in range(1, rounds + 1):
-            verdict = await judge(use, query.text, reply, searched.values(), enough)
+            first = AnswerVerdict(False, query.text)
+            verdict = await judge(use, query.text, reply, searched.values(), enough) if memory or lists else first
             wanted = verdict.subquestion.strip()
             if number == 1 and not plain(wanted):
                 wanted = query.text
@@ -190,22 +191,22 @@ def answer_in_rounds(
             searched[plain(wanted)] = wanted
             with span("round", number=number, subquestion=wanted) as here:
                 found = _noted(await base(Query(wanted)), f"round {number}: {wanted}")
-                known = {hit.piece.id for hit in gathered}
-                new = [hit for hit in found.items[:k] if hit.piece.id not in known]
+                known = {hit.piece.id for hit in hits.items}
+                best = replace(found, items=found.items[:k])
+                new = [hit for hit in best.items if hit.piece.id not in known]
                 here.details["new"] = len(new)
-                gathered += [replace(hit, score=1 / (len(gathered) + n)) for n, hit in enumerate(new, start=1)]
                 if new:  # else there is nothing to answer from that the last answer did not have
-                    lists.append(replace(found, items=found.items[:k]))
-                    items = rank_fusion(lists).items if reads else tuple(gathered)
-                    hits = Hits(replace(query, searches=tuple(searched.values())), items)
-                    reply = await _next(reply, (pack(use, SHOWN if reads else tokens) >> answer(use, "rounds"))(hits))
+                    lists.append(best)
+                    joined = rank_fusion(lists).items
+                    hits = Hits(replace(query, searches=tuple(searched.values())), joined)
+                    reply = await _next(reply, (pack(use, SHOWN if alone else tokens) >> answer(use, "rounds"))(hits))
                     here.details |= {"chance": reply.chance} if reads else {}
-        if reads and hits.items and tokens != SHOWN:
+        if alone and hits.items and tokens != SHOWN:
             reply = await (pack(use, tokens) >> answer(use, "rounds"))(hits)
         current_span().details.update(rounds=len(searched), stopped=stopped, questions=list(searched.values()))
         return reply
 
-    return Step("answer in rounds", run, rounds=rounds, k=k)
+    return Step("answer in rounds", run, rounds=rounds, k=k, memory=memory)
 
 
 async def _next(last: Answer, coming: Awaitable[Answer]) -> Answer:
@@ -256,19 +257,21 @@ def build_iterative(
     k: Count = 10,
     minimum: float = 0.4,
     weighted: bool = True,
+    memory: bool = False,
     enough: Chance = 0.5,
     tokens: Tokens = 8000,
 ) -> Strategy:
+    """`memory`: the model answers from memory first, and is judged, as in R."""
     if base == "naive":
         retriever = dense(use, k=k, minimum=minimum)
     else:
         retriever = by_pagerank(use, minimum=minimum, weighted=weighted)
-    return answer_in_rounds(use, retriever, rounds=rounds, k=k, enough=enough, tokens=tokens)
+    return answer_in_rounds(use, retriever, rounds=rounds, k=k, memory=memory, enough=enough, tokens=tokens)
 
 
 ITERATIVE = Paradigm(
     name="iterative",
-    summary="Answer, judge the answer, look up what it lacks, and answer again.",
+    summary="Search, answer, judge the answer, look up what it lacks, and answer again.",
     source="R",
     needs=frozenset({"vectors", "graph"}),
     build=build_iterative,

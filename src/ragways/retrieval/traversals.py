@@ -9,7 +9,7 @@ many sentences as `max_sentences` has room for; equals go to a window before a s
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Annotated
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ragways.core.errors import StoreFailed, UnusableReply
 from ragways.core.step import Step
 from ragways.core.trace import current_span
-from ragways.core.types import Document, Found, Hit, Hits, Piece, Query, ranked
+from ragways.core.types import Answer, Document, Found, Hit, Hits, Piece, Query, ranked
 from ragways.index.open import Index
 from ragways.layers.protocols import Similarities, Windows
 from ragways.models.client import ModelClient
@@ -72,6 +72,7 @@ class WindowWalk:
     hops: list[Hop] = field(default_factory=list)
     gathered: list[int] = field(default_factory=list)
     stopped: str = ""
+    note: str = ""
     _visited: set[int] = field(default_factory=set)
     _held: set[int] = field(default_factory=set)
 
@@ -184,7 +185,7 @@ def gathered_hits(index: Index, query: Query, by: str, walk: WindowWalk) -> Hits
         for sentence in hop.sentences:
             found = Found(by, number, walk.to_sentence(sentence), " → ".join(way))
             hits.append(Hit(_piece(texts, hop.window, sentence), 1 / (len(hits) + 1), (found,)))
-    return ranked(query, hits)
+    return replace(ranked(query, hits), note=walk.note)
 
 
 def _piece(texts: WindowTexts, window: int, sentence: int) -> Piece:
@@ -218,8 +219,11 @@ def _attach_path(walk: WindowWalk) -> None:
 Follow = Callable[[WindowWalk, Query], Awaitable[None]]
 Point = NDArray[np.float64]
 _BEATEN = "the best sentence beats the best window"
-_SHOWN = 5
-"""Gathered sentences that the guiding model sees."""
+_SHOWN = 12
+"""Gathered sentences that the guiding model sees: those of the last hop, and those most similar to the question."""
+_UNUSABLE = 2
+"""Replies that name no hop, after which a model steers no further."""
+NOT_STEERED = f"{_UNUSABLE} replies of the model named no hop; the walk ended there"
 _BY_RULE = 15
 """Sentences where no model says when it is enough."""
 
@@ -329,41 +333,50 @@ def llm_guided(
     *,
     max_sentences: int = 0,
     min_sentences: int = 8,
+    hops: int = 15,
     previews: int = 5,
     characters: int = 200,
     tokens: int = 8000,
 ) -> Step[Query, Hits]:
-    """The model sees the question, the first five sentences gathered, and the beginnings of the neighbours most similar
-    to the question with their similarities, and picks one or stops. A reply that cannot be used leads to the most
-    similar one. With `max_sentences` at 0 the model alone decides when it is enough, as long as what is gathered has
-    fewer than `tokens`: what comes after would not be read. Without a model the most similar one is the rule at every
-    hop, and it ends as `query_traversal` does, with 15 sentences at most unless told otherwise.
+    """Walk as the model steers: it sees the question, the newest sentences gathered and those most like it, and the
+    beginnings of the neighbours most like it. It picks one, jumps to where other words lead, or stops, in one call
+    a hop, `hops` at most. It also ends with `tokens` gathered, as what comes after would not be read, and after two
+    replies that name no hop; the first of them leads to the most similar neighbour. Without a model that is the rule at
+    every hop, and it ends as `query_traversal` does, with 15 sentences at most unless told otherwise.
     """
     limit = max_sentences or (_BY_RULE if use.model.model is None else max(1, tokens))
 
     async def follow(walk: WindowWalk, query: Query) -> None:
-        going, texts, used = walk.begin(), WindowTexts(use.index, walk.windows), 0
+        going, texts, used, unusable = walk.begin(), WindowTexts(use.index, walk.windows), 0, 0
         # A window with nothing new to read is not worth a call.
         while going and not walk.must_stop(ahead := [pair for pair in walk.ahead() if walk.new(pair[0])]):
             used += sum(count_tokens(texts.sentence(sentence)) for sentence in walk.hops[-1].sentences)
-            if used >= tokens:
-                walk.stopped = f"{tokens:,} tokens gathered"
+            if used >= tokens or len(walk.hops) > hops:
+                walk.stopped = f"{tokens:,} tokens gathered" if used >= tokens else f"{hops} hops"
                 return
             shown = sorted((window for window, _ in ahead), key=lambda w: (-walk.to_window(w), w))[:previews]
+            newest = frozenset(walk.hops[-1].sentences)
+            best = sorted(walk.gathered, key=lambda s: (s not in newest, -walk.to_sentence(s)))[:_SHOWN]
             given = ChooseHopInput(
                 query.text,
-                gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered[:_SHOWN]),
+                gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered if sentence in best),
                 total=len(walk.gathered),
-                previews=tuple(
-                    HopPreview(texts.title(w), texts.window(w)[:characters], walk.to_window(w)) for w in shown
-                ),
+                previews=tuple(HopPreview(texts.title(w), texts.window(w)[:characters]) for w in shown),
                 enough=_enough(walk, ahead, min_sentences),
             )
             choice, why = await _choose(use.model, given)
-            if choice.choice == 0:
+            if choice.act == "stop":
                 walk.stopped = f"{why}: {choice.reason}" if choice.reason else why
                 return
-            window = shown[choice.choice - 1]
+            unusable += choice.act == "unusable"
+            if unusable == _UNUSABLE:
+                walk.stopped = walk.note = NOT_STEERED
+                return
+            window = shown[max(0, choice.number - 1)]
+            if choice.act == "jump":
+                near = walk.windows.nearness(await use.embed_question(choice.words)) if choice.words else walk.near
+                window = next((w for w in near.falling() if not walk.visited(w) and walk.new(w)), window)
+                why = f"{why}: jump to {choice.words or query.text}"
             walk.visit(window, walk.to_window(window), why)
 
     return _step(
@@ -372,6 +385,7 @@ def llm_guided(
         follow,
         max_sentences=limit,
         min_sentences=min_sentences,
+        hops=hops,
         previews=previews,
         characters=characters,
         tokens=tokens,
@@ -427,13 +441,18 @@ def _to_nearest_centroid(walk: WindowWalk, question: Point, points: Callable[[Se
         walk.visit(windows[nearest], -float(distances[nearest]), "its triangle's centroid is nearest the question")
 
 
+_FALLBACK = "fallback after an unusable reply: most similar to the question"
+
+
 async def _choose(model: ModelClient, given: ChooseHopInput) -> tuple[HopChoice, str]:
     """The choice of the model or of the rule, and which of them made it."""
     try:
         outcome = await model.do(CHOOSE_HOP, given)
     except UnusableReply:
-        return HopChoice(1), "fallback after an unusable reply: most similar to the question"
-    if outcome.by_rule and outcome.value.choice:
+        return HopChoice("unusable"), _FALLBACK
+    if outcome.value.act == "unusable":
+        return outcome.value, _FALLBACK
+    if outcome.by_rule and outcome.value.act == "go":
         return outcome.value, "rule: most similar to the question"
     return outcome.value, outcome.way
 
@@ -443,20 +462,28 @@ def build_llm_guided(
     *,
     max_sentences: Annotated[int, Ge(0)] = 0,
     min_sentences: Count = 8,
+    hops: Count = 15,
     previews: Count = 5,
     characters: Count = 200,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    """`max_sentences`: 0 leaves the end to the model, within `tokens`; without a model it is 15."""
+    """`max_sentences`: 0 leaves the end to the model, within `hops` and `tokens`; without a model it is 15."""
     walk = llm_guided(
         use,
         max_sentences=max_sentences,
         min_sentences=min_sentences,
+        hops=hops,
         previews=previews,
         characters=characters,
         tokens=tokens,
     )
-    return walk >> pack(use, tokens) >> answer(use, "walk")
+
+    async def run(query: Query) -> Answer:
+        hits = await walk(query)
+        said = await (pack(use, tokens) >> answer(use, "walk"))(hits)
+        return replace(said, note="; ".join(filter(None, (said.note, hits.note))))
+
+    return Step("walk and answer", run)
 
 
 _NEEDS = frozenset({"vectors", "windows"})
@@ -505,7 +532,7 @@ TRIANGULATION_FULL = Paradigm(
 )
 LLM_GUIDED = Paradigm(
     "llm-guided",
-    "A walk on which the model picks the next window from previews, or stops.",
+    "A walk on which the model picks the next window from previews, jumps to other words, or stops.",
     "W",
     _NEEDS,
     build_llm_guided,

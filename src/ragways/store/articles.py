@@ -47,6 +47,7 @@ _SECTIONS = "SELECT ordinal, path, start, end, title, level FROM sections WHERE 
 _INFOBOXES = "SELECT start, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal"
 _TEXT = """SELECT text FROM documents
     WHERE number = ? AND redirect IS NULL AND NOT EXISTS (SELECT 1 FROM links WHERE document = number)"""
+_ANY_LINKS = "SELECT 1 FROM links LIMIT 1"
 _LINKS_OF = "SELECT start, name FROM links WHERE document = ? ORDER BY ordinal LIMIT ?"
 _LINKS_TO = "SELECT document, start FROM links WHERE name = ? ORDER BY document, ordinal"
 _LINKING = "SELECT DISTINCT document FROM links WHERE name = ? ORDER BY document"
@@ -70,6 +71,10 @@ class StoredArticles:
     def title(self, number: int) -> str | None:
         """The title of an article."""
         return self._text(_TITLE, number)
+
+    def any_links(self) -> bool:
+        """Whether any document has links."""
+        return bool(self._all(_ANY_LINKS))
 
     def articles_named(self, names: Iterable[str]) -> dict[str, int]:
         """The first article of each of these names that has one."""

@@ -296,7 +296,7 @@ class AgentAnswerInput:
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswer:
-    """No answers: it is not known. `references` are ids of articles."""
+    """No answers: it is not known. `references` name what it rests on."""
 
     answers: tuple[str, ...]
     explanation: str
@@ -321,10 +321,11 @@ def answer_tool() -> Tool:
     """The tool by which an agent ends its work."""
     from ragways.models.reply import schema_of
 
+    parameters = {key: part for key, part in schema_of(AgentAnswer).items() if key != "description"}
     return Tool(
         ANSWER_TOOL,
-        "Give the answer and end. `answers`: as brief as possible, several if the question has several, empty if it is "
-        "unknown. `explanation`: one to three sentences. `references`: ids of the articles it rests on (article:1234). "
-        "`assumptions`: what was taken for granted.",
-        schema_of(AgentAnswer),
+        "Answer and end. `answers`: as brief as can be, several if the question has several, empty if unknown. "
+        "`explanation`: one to three sentences. `references`: numbers of the results it rests on. `assumptions`: what "
+        "was taken for granted.",
+        parameters,
     )

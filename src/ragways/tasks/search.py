@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ragways.models.task import Task
 from ragways.tasks.extract import ASKING, Terms
@@ -231,19 +232,16 @@ KEYWORDS: Task[KeywordsInput, Keywords] = Task(
 
 @dataclass(frozen=True, slots=True)
 class HopPreview:
-    """A window that the walk can go to: the title of its document, the beginning of its text, and how similar it is
-    to the question.
-    """
+    """A window that the walk can go to: the title of its document and the beginning of its text."""
 
     title: str
     text: str
-    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseHopInput:
-    """The first of the `total` sentences gathered so far, and the windows ahead; `enough` is what similarity says, for
-    the rule.
+    """Some of the `total` sentences gathered so far, and the windows ahead; `enough` is what similarity says, for the
+    rule.
     """
 
     question: str
@@ -255,33 +253,57 @@ class ChooseHopInput:
 
 @dataclass(frozen=True, slots=True)
 class HopChoice:
-    """The number, from 1, of a preview; 0 is to stop."""
+    """What to do next: go to passage `number`, jump to where a search for `words` leads, or stop. A reply that says
+    none of these is unusable. `reason` is the rule's.
+    """
 
-    choice: int
+    act: Literal["go", "jump", "stop", "unusable"]
+    number: int = 0
+    words: str = ""
     reason: str = ""
 
 
 def _render_hop(given: ChooseHopInput) -> Mapping[str, object]:
-    shown = [
-        f"[{number}] (similarity {preview.similarity:.2f}) {preview.title}: {preview.text}"
-        for number, preview in enumerate(given.previews, start=1)
-    ]
-    gathered = "\n".join(given.gathered)
-    return {"question": given.question, "gathered": gathered, "total": given.total, "passages": "\n\n".join(shown)}
+    previews = enumerate(given.previews, start=1)
+    return {
+        "question": given.question,
+        "gathered": "\n".join(given.gathered),
+        "shown": len(given.gathered),
+        "total": given.total,
+        "passages": "\n\n".join(f"[{number}] {preview.title}: {preview.text}" for number, preview in previews),
+    }
 
 
-def _check_hop(reply: HopChoice, given: ChooseHopInput) -> str | None:
-    shown = len(given.previews)
-    if not 0 <= reply.choice <= shown:
-        return f"there is no passage {reply.choice}; choose from 1 to {shown}, or 0 to stop"
-    return None
+_LEADING = (
+    r"i|we|ll|let|us|me|would|will|should|choose|pick|select|go|jump|search|to|for|passage|number|option|choice|next|hop|"
+    r"answer|reply|the|is|my|now|json"
+)
+_HOP = re.compile(
+    rf"\W*(?:(?:{_LEADING})\b\W*)*(?:(?P<stop>(?:stop\w*|done|enough)\b)|(?P<number>\d{{1,3}})\b\W*(?P<words>.*))",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHOSEN = re.compile(r"""["']?choice["']?\s*:\s*([^,}]*)""", re.IGNORECASE)
+_SEARCHED = 300
+"""Characters of the words of a jump."""
+
+
+def _read_hop(text: str, given: ChooseHopInput) -> HopChoice:
+    """The choice that a reply makes, in one of the three forms; a few words or JSON around it do no harm."""
+    chosen = _CHOSEN.search(text)
+    match = _HOP.match(chosen[1] if chosen else text)
+    if match is None or int(match["number"] or 0) > len(given.previews):
+        return HopChoice("unusable")
+    if match["stop"]:
+        return HopChoice("stop")
+    number, words = int(match["number"]), match["words"].strip(" \n`'\"*_.")[:_SEARCHED]
+    return HopChoice("go", number) if number else HopChoice("jump", words=words)
 
 
 async def _most_similar(given: ChooseHopInput) -> HopChoice:
     """The first preview, which is the most similar to the question, unless similarity says that it is enough."""
     if given.enough:
-        return HopChoice(0, "the best sentence beats the next window")
-    return HopChoice(1, "most similar to the question")
+        return HopChoice("stop", reason="the best sentence beats the next window")
+    return HopChoice("go", 1)
 
 
 CHOOSE_HOP = Task(
@@ -290,7 +312,7 @@ CHOOSE_HOP = Task(
     reply=HopChoice,
     without=_most_similar,
     render=_render_hop,
-    check=_check_hop,
+    from_text=_read_hop,
     max_output=256,
 )
 

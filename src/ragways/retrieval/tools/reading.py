@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import MissingLayer, ToolError
+from ragways.core.step import fuse
 from ragways.core.text import counted
-from ragways.core.types import title_name
-from ragways.layers.layer import Scored
+from ragways.core.types import Hit, Piece, Query, title_name
 from ragways.layers.protocols import PartRow
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import dense, words
 from ragways.retrieval.tools.catalogue import shown
 from ragways.retrieval.tools.corpus_view import FIELD, TOKENS, CorpusView, page, stub_of
 from ragways.retrieval.tools.links import LINKS, ArticleLinks, Place
@@ -59,33 +61,80 @@ async def by_title(view: CorpusView, embed: Embed, title: str, k: int, offset: i
     return Articles(tuple(found[offset : offset + k]), offset + k if len(found) > offset + k else None, note)
 
 
-async def by_meaning(view: CorpusView, embed: Embed, query: str, k: int, offset: int) -> Paragraphs:
+DEPTH = 50
+"""Passages by meaning, and by words, whose ranks are joined."""
+QUOTES = '"“”„«»'
+_PHRASE = re.compile(f"[{QUOTES}]([^{QUOTES}]{{2,200}})[{QUOTES}]")
+_FAR = 0.25
+"""How much less like the query than the most similar passage one may be that does not match its words."""
+
+
+async def by_meaning_and_words(view: CorpusView, use: Resources, query: str, k: int, offset: int) -> Paragraphs:
+    """In the order of `hybrid-words`, without passages that are far from the query or lack what it quotes."""
     if not query.strip():
         raise ToolError("the query is empty", cure="say what to look for")
-    wanted = offset + k + 1
+    depth, layers = max(DEPTH, offset + k + 1), use.index.layers
+    if not layers & {"vectors", "words"}:
+        raise ToolError("this index has neither vectors nor words", cure="build with: ragways index PATH --with words")
+    ways = [dense(use, k=depth, beside="words" in layers)] if "vectors" in layers else []
+    ways += [words(use, k=depth)] if "words" in layers else []
+    phrases = [_plain(phrase) for phrase in _PHRASE.findall(query)]
     try:
-        if "vectors" in view.index.layers:
-            chunks = view.index.vectors.search(await embed(query), wanted)
-        else:
-            chunks = view.index.words.search(query, wanted)
+        asked = Query(re.sub(f"[{QUOTES}]", " ", query))
+        hits = _near((await fuse(*ways)(asked)).items)
+        if phrases and "words" in layers:
+            more = await words(use, k=_MANY)(Query(" ".join(phrases)))
+            known = {hit.piece.id for hit in hits}
+            hits += [hit for hit in more.items if hit.piece.id not in known]
     except MissingLayer as error:
         raise ToolError(error.message, cure=error.cure) from None
-    return Paragraphs(*page(_passages(view, chunks), offset, k))
+    pieces = [hit.piece for hit in hits]
+    holding = [piece for piece in pieces if _holds(view, piece, phrases)]
+    note = "" if holding or not phrases else "no passage has the quoted words; these are the nearest"
+    found, following = page(_passages(view, holding or pieces[:depth]), offset, k)
+    return Paragraphs(found, following, note or (_past(found, offset) if offset else ""))
 
 
-def _passages(view: CorpusView, scored: Scored) -> Iterator[Excerpt]:
+_WELL = 10
+"""Ranks by words that count whatever the meaning."""
+_MANY = 200
+"""Passages with the words of a phrase that are looked through for it."""
+
+
+def _near(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without those that are much less like the query than the best one and match none of its words well."""
+    likeness = [next((found.score for found in hit.found if found.by == "dense"), -1.0) for hit in hits]
+    least = max(likeness, default=0.0) - _FAR
+    return [
+        hit
+        for hit, score in zip(hits, likeness, strict=True)
+        if score >= least or any(found.by == "words" and found.rank <= _WELL for found in hit.found)
+    ]
+
+
+def _holds(view: CorpusView, piece: Piece, phrases: Sequence[str]) -> bool:
+    """Whether all phrases stand in a passage or the headings above it."""
+    if not phrases:
+        return True
+    [origin] = view.index.origins([(piece.document, piece.start, piece.end)])
+    text = _plain(f"{origin.heading(piece.title)} {piece.text}")
+    return all(phrase in text for phrase in phrases)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _passages(view: CorpusView, pieces: Iterable[Piece]) -> Iterator[Excerpt]:
     """The chunks themselves, whole: a chunk may have several paragraphs, and be a part of one. A chunk that is one
     paragraph has the id of that, so that it is the same evidence as where other tools read it.
     """
-    pieces = view.index.pieces(id for id, _ in scored)
-    for id, score in scored:
-        if (piece := pieces.get(id)) is None:
-            continue
-        paragraph = id.rpartition(":")[0]
-        row = view.articles.paragraph(number_of(id), path_of(paragraph))
+    for piece in pieces:
+        paragraph = piece.id.rpartition(":")[0]
+        row = view.articles.paragraph(number_of(piece.id), path_of(paragraph))
         alone = row is not None and (piece.start, piece.end) == row[2:]
         yield Excerpt(
-            paragraph if alone else id, piece.document, piece.title, piece.text, None, round(score, 4),
+            paragraph if alone else piece.id, piece.document, piece.title, piece.text, None, None,
             piece.start, piece.end, piece.tokens, piece.date,
         )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING
 
@@ -150,24 +150,27 @@ ToolResult = Articles | Paragraphs | SectionWindow | Outline | LinkPath | Calcul
 _FOR_EVIDENCE = ("start", "end", "tokens", "date")
 
 
-def data(value: object) -> object:
-    """A result as JSON data: without what is empty, and without what only evidence needs."""
+def data(value: object, shown: Callable[[Piece], str]) -> object:
+    """A result as JSON data: without what is empty, and without what only evidence needs. `shown` gives the text of a
+    passage as it was written.
+    """
     if isinstance(value, Excerpt):
-        return {name: item for name, item in _items(value) if name not in _FOR_EVIDENCE}
+        found = {name: item for name, item in _items(value, shown) if name not in _FOR_EVIDENCE}
+        return {**found, "text": shown(value.piece)}
     if isinstance(value, InfoboxFacts):
         return {"kind": value.kind, "fields": dict(value.fields)}
     if isinstance(value, tuple):
-        return [data(item) for item in value]
+        return [data(item, shown) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return dict(_items(value))
+        return dict(_items(value, shown))
     return value
 
 
-def _items(value: DataclassInstance) -> Iterator[tuple[str, object]]:
+def _items(value: DataclassInstance, shown: Callable[[Piece], str]) -> Iterator[tuple[str, object]]:
     for field in fields(value):
         item = getattr(value, field.name)
         if item is not None and item != "":
-            yield field.name, data(item)
+            yield field.name, data(item, shown)
 
 
 def quotes(result: ToolResult) -> tuple[Excerpt, ...]:
