@@ -73,10 +73,15 @@ def test_what_was_done_why_and_at_what_cost_is_told(page: ShownPage, demo_name: 
 def test_an_abstention_is_shown_as_one(page: ShownPage, demo_name: str):
     asked(page, demo_name, "Who built the lighthouse?")
     assert "had a chance of" in page.text(".abstained"), "of one that was found, and withheld"
+    assert "What else was read" in page.text(".answered .others")
     asked(page, demo_name, "What is the name of the captain's cat?")
     assert "The documents do not tell" in page.text(".abstained")
     assert page.count("button.cite") == 0
-    assert "What was read" in page.text(".answered")
+    page.see("Nearest passages", ".answered")
+    nearest = "[aria-label='Nearest passages'] .quote"
+    quotes = page.ask(f'[...document.querySelectorAll("{nearest}")].map((one) => one.innerText)')
+    assert len(quotes) == 3
+    assert any(quote.startswith("The captain was last seen") for quote in quotes), "from the best sentence on"
 
 
 def test_a_follow_up_is_understood_and_shown_and_conversations_are_kept(page: ShownPage, demo_name: str):
@@ -203,7 +208,7 @@ def test_stopping_calls_the_model_off_and_a_way_that_fails_hides_no_other(
     assert page.count(".turn") == 1
     assert "Stopped." not in page.text(".turns")
     assert "Anna Brack" in page.text(".answered .said")
-    assert "token" in page.text(".cost")
+    assert "tokens · price unknown · " in page.text(".cost")
     # Now the page believes that a layer is there, which is gone when the question comes.
     believes = """const read = Response.prototype.json; Response.prototype.json = async function () {
       const data = await read.call(this);

@@ -221,6 +221,60 @@ def test_a_phone_gives_the_name_of_a_file_a_line_of_its_own(page: ShownPage, ser
     assert page.violations() == []
 
 
+GUIDE = f"""# The light
+
+It is lit so:
+
+```bash
+light --wick new --oil {"a" * 300}
+```
+
+- Wind the clock
+  - with the small key
+
+| Part | Costs |
+|---|---|
+| wick | 12 crowns a year |
+| | {"b" * 90} {"c" * 90} |
+"""
+
+
+def test_a_document_has_its_code_its_items_and_its_tables_also_where_they_are_cited(
+    page: ShownPage, server: RunningServer
+):
+    made(page, "guide")
+    server.client.put("/api/v1/collections/guide/files/guide.md", content=GUIDE.encode())
+    page.open("library/guide")
+    page.press("Index now")
+    page.see("1 added")
+    wider = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)"
+    for width in (1400, 390):
+        page.open("library/guide", width=width)
+        page.wait("document.querySelector('.documents .source')")
+        page.browser.click(".documents .source")
+        page.see("light --wick new", "dialog pre code")
+        assert "\n- Wind the clock\n  - with the small key\n" in page.text("dialog .document")
+        rows = page.ask("[...document.querySelectorAll('dialog tr')].map((row) => row.innerText)")
+        assert rows[:2] == ["Part\tCosts", "wick\t12 crowns a year"]
+        assert page.count("dialog th") == 2
+        assert page.ask(f"{wider}(document.querySelector('dialog pre'))"), "code scrolls by itself"
+        around = "[...document.querySelectorAll('dialog, dialog .inside, .document')]"
+        assert not page.ask(f"{around}.some({wider})")
+        assert not page.too_wide()
+        assert page.violations() == []
+    for question, place in (
+        ("What does a wick cost a year?", "td"),
+        ("What is lit with light --wick new?", "pre code"),
+    ):
+        page.open("ask/guide")
+        page.write("Question", question)
+        page.key("Enter", 13)
+        page.wait("document.querySelector('.answered')")
+        page.browser.click(".sources .source")
+        page.wait(f"document.querySelector('dialog {place} mark')")
+        assert page.count("dialog pre, dialog table") == 2
+
+
 def test_what_stands_in_names_and_texts_stays_text(page: ShownPage, server: RunningServer):
     evil = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script>'
     made(page, "evil")

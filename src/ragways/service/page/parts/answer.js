@@ -66,6 +66,7 @@ export function Sources({ collection, result }) {
     </li>`;
   };
   return html`
+    ${cited.length > 0 && result.abstained && html`<p class="soft small" aria-hidden="true">Nearest passages</p>`}
     ${cited.length > 0 && html`<ol class="sources" aria-label=${result.abstained ? "Nearest passages" : "Sources"}>${cited.map(row)}</ol>`}
     ${others.length > 0 && html`<details class="others"><summary>${cited.length ? "What else was read" : "What was read"} (${others.length})</summary><ol class="sources">${others.map(row)}</ol></details>`}`;
 }

@@ -9,7 +9,7 @@ const opened = store(null);
 export const openDocument = (what) => opened.set(what);
 
 // Where letters begin in a string of JavaScript, in which some letters take two places: one pass for all of them.
-export function positions(text, letters) {
+function positions(text, letters) {
   if (!/[\ud800-\udbff]/.test(text)) return new Map(letters.map((letter) => [letter, letter]));
   const found = new Map();
   let at = 0, n = 0;
@@ -20,47 +20,52 @@ export function positions(text, letters) {
   return found;
 }
 
-// A document cut at its headings, its code, its tables, its items and at what is marked: [{ text, kind }], kind being "", "heading", "code", "table", "item" or
-// "mark". A heading ends where its section begins. What a mark touches is no block of its own.
-export function pieces(view, start, end) {
-  const found = [], sections = view.sections ?? [], markup = view.markup ?? [], marks = Number.isInteger(start) && end > start;
-  const at = positions(view.text, [...sections.map((one) => one.start), ...markup.flatMap((one) => [one.start, one.end]), ...(marks ? [start, end] : [])]);
-  for (const { kind, start: from, end: to, value } of markup) found.push({ from: at.get(from), to: at.get(to), kind, value });
-  for (const { title, start: begins } of sections) {
-    const to = at.get(begins), from = to - title.length;
+// A document cut at its headings, its code, its tables and its items: [{ from, to, kind, value }], kind being "", "heading", "code", "table" or "item".
+// A heading ends where its section begins.
+function pieces(view, at) {
+  const found = (view.markup ?? []).map(({ kind, start, end, value }) => ({ from: at.get(start), to: at.get(end), kind, value }));
+  for (const { title, start } of view.sections ?? []) {
+    const to = at.get(start), from = to - title.length;
     if (title && from >= 0 && view.text.slice(from, to) === title) found.push({ from, to, kind: "heading" });
-  }
-  if (marks) {
-    const from = at.get(start), to = at.get(end);
-    const apart = found.filter((one) => one.kind === "item" || one.to <= from || one.from >= to);
-    found.splice(0, found.length, ...apart, { from, to, kind: "mark" });
   }
   found.sort((a, b) => a.from - b.from);
   const all = [];
   let done = 0;
-  for (const { from, to, kind, value } of found) {
-    if (from < done) continue;
-    all.push({ text: view.text.slice(done, from), kind: "" }, { text: kind === "item" ? `${value} ` : view.text.slice(from, to), kind });
-    done = to;
+  for (const one of found) {
+    if (one.from < done) continue;
+    all.push({ from: done, to: one.from, kind: "" }, one);
+    done = one.to;
   }
-  return [...all, { text: view.text.slice(done), kind: "" }];
+  return [...all, { from: done, to: view.text.length, kind: "" }];
 }
 
 function Text({ view, start, end }) {
-  const marked = useRef(null);
+  const box = useRef(null);
   useEffect(() => {
-    marked.current?.scrollIntoView({ block: "center" });
-    marked.current?.focus({ preventScroll: true });
+    const marked = box.current.querySelector("mark");
+    marked?.scrollIntoView({ block: "center" });
+    marked?.focus({ preventScroll: true });
   }, [view, start]);
-  return html`<div class="reading document">${pieces(view, start, end).map(({ text, kind }, at) => kind === "mark" ? html`<mark key=${at} ref=${marked} tabindex="-1">${shown(text)}</mark>`
-    : kind === "heading" ? html`<h3 key=${at}>${shown(text)}</h3>`
-    : kind === "code" ? html`<pre key=${at}><code>${shown(text)}</code></pre>`
-    : kind === "table" ? html`<${Table} key=${at} text=${text} />` : shown(text))}</div>`;
+  const { text, sections = [], markup = [] } = view, marks = Number.isInteger(start) && end > start ? [start, end] : [];
+  const at = positions(text, [...sections.map((one) => one.start), ...markup.flatMap((one) => [one.start, one.end]), ...marks]);
+  // A stretch of the text, with what is marked of it.
+  const said = (from, to) => {
+    const [first, last] = marks.map((letter) => Math.min(Math.max(at.get(letter), from), to));
+    return first < last ? [shown(text.slice(from, first)), html`<mark tabindex="-1">${shown(text.slice(first, last))}</mark>`, shown(text.slice(last, to))] : shown(text.slice(from, to));
+  };
+  const parts = {
+    heading: ({ from, to }) => html`<h3>${said(from, to)}</h3>`,
+    code: ({ from, to }) => html`<pre tabindex="0" role="group" aria-label="Code"><code>${said(from, to)}</code></pre>`,
+    table: ({ from, to }) => html`<div class="wide" tabindex="0" role="group" aria-label="Table"><table><tbody>${cut(text, from, to, "\n").map((row, n) => html`<tr>${cut(text, ...row, "|").map((cell) => html`<${n || !text.slice(...cell).trim() ? "td" : "th"}>${said(...cell)}<//>`)}</tr>`)}</tbody></table></div>`,
+    item: ({ value }) => `${value} `,
+  };
+  return html`<div class="reading document" ref=${box}>${pieces(view, at).map((one) => parts[one.kind]?.(one) ?? said(one.from, one.to))}</div>`;
 }
 
-// A table from its lines: a row a line, cells between bars.
-function Table({ text }) {
-  return html`<div class="wide"><table><tbody>${text.split("\n").map((row, at) => html`<tr key=${at}>${row.split("|").map((cell, n) => html`<td key=${n}>${shown(cell.trim())}</td>`)}</tr>`)}</tbody></table></div>`;
+// Where the parts of a stretch begin and end between signs: a table has a row a line, the names of its columns in the first, and cells between bars.
+function cut(text, from, to, sign) {
+  let end = from - 1;
+  return text.slice(from, to).split(sign).map((part) => [end + 1, end += part.length + 1]);
 }
 
 function Panel({ what }) {
