@@ -20,14 +20,17 @@ def by_model(way: str) -> bool:
 
 
 def with_blocks(data: dict[str, Any]) -> dict[str, Any]:
-    """A result with its texts as trees: `blocks` and `explanation_blocks`."""
+    """A result with its texts as trees: `blocks`, `explanation_blocks`, and `nearest_blocks` of passages."""
     shown, markdown = len(data["evidence"]), by_model(data["way"])
     marked = bool(shown) and not data["abstained"]
     made = {
         "blocks": tree(data["answer"], shown, mark_uncited=marked) if markdown else plain_tree(data["answer"], shown),
         "explanation_blocks": (tree if markdown else plain_tree)(data["explanation"], shown),
     }
-    return {**data, **made}
+    evidence = [
+        {**one, "nearest_blocks": tree(one["nearest"], 0)} if "nearest" in one else one for one in data["evidence"]
+    ]
+    return {**data, **made, "evidence": evidence}
 
 
 def stored_blocks(answer: str, way: str) -> list[Node]:

@@ -57,9 +57,14 @@ function Surety({ result }) {
 export function Sources({ collection, result }) {
   const numbers = result.evidence.map((_, at) => at + 1), cited = numbers.filter((n) => place(result, n).cited), others = numbers.filter((n) => !place(result, n).cited);
   const row = (n) => {
-    const found = place(result, n);
+    const found = place(result, n), blocks = result.evidence[n - 1].nearest_blocks;
+    const open = () => openDocument({ collection, ...found });
+    // Without a model the passage itself is shown, as it was written, under where it is from.
+    if (blocks) return html`<li key=${n} value=${n}><button type="button" class="source" onClick=${open}><span class="title">${shown(found.title || found.document)}</span>
+        <span class="quote">${shown(found.source)}</span></button>
+      <div class="passage"><${Markdown} blocks=${blocks} /></div></li>`;
     return html`<li key=${n} value=${n}>
-      <button type="button" class="source" onClick=${() => openDocument({ collection, ...found })}>
+      <button type="button" class="source" onClick=${open}>
         <span class="title">${shown(found.title || found.document)}</span>
         <span class="quote">${shown(found.quote.length > 260 ? `${found.quote.slice(0, 259)}…` : found.quote)}</span>
       </button>
