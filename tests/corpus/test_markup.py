@@ -115,6 +115,12 @@ def test_a_notebook_and_a_table_that_begins_elsewhere(tmp_path: Path):
     assert part == "| Name | Value |\n| --- | --- |\n| retries | `3` |"
 
 
+def test_a_bar_in_a_cell_is_no_border(tmp_path: Path):
+    table = "| Flag | Meaning |\n| --- | --- |\n| `a\\|b` | one \\|\\| other |\n| | x |"
+    document = next(load_markdown(source(tmp_path, "x.md", f"# Flags\n\n{table}\n"), LoadOptions()))
+    assert table in written(document)
+
+
 def test_a_fence_is_longer_than_any_in_the_code_and_plain_signs_are_escaped_on_request(tmp_path: Path):
     file = source(tmp_path, "x.md", "Call \\`it\\` *now* <b>\n\n````\n```\nx\n```\n````\n\nA `` ` `` tick.\n")
     document = next(load_markdown(file, LoadOptions()))
