@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ragways.core.markdown import uncited
 from ragways.core.plain import to_plain
+from ragways.core.text import shortened
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Hit, Origin, outgoing_text
 from ragways.corpus.structure import sentence_spans
@@ -89,7 +90,7 @@ def nearest_sentences(answer: Answer) -> Iterator[str]:
         text = hit.piece.text
         begins = [start for start, _ in sentence_spans(text)] or [0]
         shared = [len(stems(text[start:end]) & wanted) for start, end in pairwise([*begins, len(text)])]
-        yield " ".join(text[begins[shared.index(max(shared))] :].split())[:_QUOTED]
+        yield shortened(text[begins[shared.index(max(shared))] :], _QUOTED)
 
 
 def hit_data(hit: Hit, source: Origin) -> dict[str, Any]:
