@@ -66,15 +66,16 @@ def test_where_nothing_is_answered_the_nearest_three_passages_are_shown_by_their
         "north": "Snow closes our mountain road each winter.",
         "south": "Vineyards produce sweet wine for export.",
     }
+    cages = " and a cage" * 40
     for name, text in filler.items():
         write(
             home / "docs",
-            {f"{name}.md": f"# {name.title()}\n\n{f'{text} ' * 9}The keeper of {name} has a red parrot.\n"},
+            {f"{name}.md": f"# {name.title()}\n\n{f'{text} ' * 9}The keeper of {name} has a red parrot{cages}.\n"},
         )
     assert ragways("index", "docs").code == 0
     screen = ragways("ask", "What does the keeper's red parrot cost in Portuguese escudos?")
     nearest = screen.out[screen.out.index("Nearest passages") :]
-    assert nearest.count("has a red parrot.") == 3
+    assert nearest.count("has a red parrot and a cage") == 3
     answer = json.loads(ragways("ask", "What does the keeper's red parrot cost in escudos?", "--json").out)
     assert answer["abstained"]
     assert ["red parrot" in each.get("nearest", "") for each in answer["evidence"]] == [True, True, True, False]

@@ -164,6 +164,8 @@ def test_an_unknown_price_is_said_to_be_unknown(ragways: Run, home: Path, server
     assert planned["usd"] is None
     assert planned["layers"][0]["usd"] is None
     assert "unknown" in ragways("index", "docs", "--with", "graph", "--plan").out
+    assert ragways("index", "docs", "--with", "graph").code == 0
+    assert "$0.00" not in ragways("status").out, "what was paid is not nothing"
 
 
 def test_rules_cost_seconds_and_no_money(ragways: Run, home: Path):

@@ -51,6 +51,13 @@ def test_a_title_will_do_and_a_part_is_marked_without_colour(town: Run):
     one_line(town("show", "community:'; DROP TABLE x"), 2, "nothing in this index")
 
 
+def test_lines_of_code_go_down_a_pipe_unbroken(ragways: Run, home: Path):
+    line = f"harbour = light({', '.join(f'lamp_{n}' for n in range(30))})"
+    write(home / "docs", {"code.md": f"# Harbour\n\nThe light of the harbour:\n\n```python\n{line}\n```\n"})
+    assert ragways("index", "docs", "--with", "words").code == 0
+    assert line in ragways("show", "Harbour").out
+
+
 def test_a_document_is_shown_by_its_key_and_its_file(ragways: Run, home: Path):
     write(home / "docs", TOWN)
     write(home / "docs", {"two.jsonl": '{"title": "A", "text": "Alma."}\n{"title": "B", "text": "Berit."}\n'})
@@ -65,6 +72,6 @@ def test_a_document_is_shown_by_its_key_and_its_file(ragways: Run, home: Path):
 
 def test_the_evidence_of_a_global_search_says_how_many_reports_were_read(town: Run):
     asked = "ask", "Who designed the Tern Bridge?", "-p", "community-global"
-    assert "read: the 1 report" in town(*asked).out
-    assert "read: the 0 nearest of 1 report, up to 1 token" in town(*asked, "--set", "reports=1").out
-    assert "read:" not in town("ask", "Who designed the Tern Bridge?", "-p", "words").out
+    assert "read: the 1 report" in town(*asked, "--details").out
+    assert "read: the 0 nearest of 1 report, up to 1 token" in town(*asked, "--details", "--set", "reports=1").out
+    assert "read:" not in town("ask", "Who designed the Tern Bridge?", "-p", "words", "--details").out

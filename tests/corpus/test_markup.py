@@ -121,6 +121,12 @@ def test_the_caption_of_a_table_stands_above_it():
     assert markdown(text, 0, [table]) == "Eruptions\n\n| Year | Days |\n| --- | --- |\n| 1891 | 17 |"
 
 
+def test_a_bar_in_a_cell_is_no_border(tmp_path: Path):
+    table = "| Flag | Meaning |\n| --- | --- |\n| `a\\|b` | one \\|\\| other |\n| | x |"
+    document = next(load_markdown(source(tmp_path, "x.md", f"# Flags\n\n{table}\n"), LoadOptions()))
+    assert table in written(document)
+
+
 def test_a_fence_is_longer_than_any_in_the_code_and_plain_signs_are_escaped_on_request(tmp_path: Path):
     file = source(tmp_path, "x.md", "Call \\`it\\` *now* <b>\n\n````\n```\nx\n```\n````\n\nA `` ` `` tick.\n")
     document = next(load_markdown(file, LoadOptions()))

@@ -118,6 +118,11 @@ def test_what_sphinx_writes(tmp_path: Path):
     assert anchors(document) == [("the guide", "guide"), ("Wells", "wells")]
 
 
+def test_a_signature_of_several_lines_is_one(tmp_path: Path):
+    written = "Doc\n===\n\n.. class:: Tide(place, *, \\\n                flow=None)\n\n   It rises.\n"
+    assert read_text(tmp_path, "a.rst", written).text.split("\n\n") == ["Tide(place, *, flow=None)", "It rises."]
+
+
 def test_plain_text_that_is_written_in_it_is_read_so(tmp_path: Path):
     document = read_text(tmp_path, "a.txt", "Tides\n=====\n\n.. note:: Wet.\n\nSee :class:`Tide`.\n")
     assert (document.title, document.text) == ("Tides", "Note: Wet.\n\nSee Tide.")

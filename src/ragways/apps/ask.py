@@ -275,7 +275,8 @@ def _show_text(view: TextView) -> None:
     text.append(printable(view.before), style="dim")
     text.append(printable(view.markdown) if whole else f"{left}{printable(view.markdown)}{right}")
     text.append(printable(view.after), style="dim")
-    out.print(text)
+    # A program that reads a pipe gets lines as they are; lines of code broken at 80 columns would be other code.
+    out.print(text, soft_wrap=not out.is_terminal)
 
 
 def _show_facts(data: dict[str, Any]) -> None:

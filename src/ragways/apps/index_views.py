@@ -174,8 +174,10 @@ def _cost(spent: Spent) -> str:
     worked = f"{spent.seconds:.1f} s" if spent.seconds else ""
     if not spent.calls:
         return worked
+    # Work without a price has cost an unknown sum, which is not $0.
+    money = f"${spent.usd:.4f}" if spent.usd else ""
     tokens = f"{spent.input:,} + {spent.output:,} tokens"
-    return f"${spent.usd:.4f}, {spent.calls:,} calls, {tokens}, {worked}"
+    return ", ".join(filter(None, (money, counted(spent.calls, "call"), tokens, worked)))
 
 
 def show_health(name: str, health: Health) -> None:

@@ -20,6 +20,7 @@ _LETTERS: Final[dict[MarkupKind, str]] = {
 }  # fmt: skip
 _KINDS: Final = {letter: kind for kind, letter in _LETTERS.items()}
 _TICKS: Final = re.compile("`+")
+_BAR: Final = re.compile(r"(?<=\S)\||\|(?=\S)")
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>#~]")
 
 Insertion = tuple[int, int, int, str]
@@ -123,6 +124,8 @@ def _table_signs(text: str, start: int, table: Markup, order: int, header: Calla
         above = f"| {top} |\n{rule}\n" if top and first > table.start else ""
         below = f"\n{rule}" if top and first == table.start else ""
         signs += [(begin, 1, order, f"{above}| "), (stop, 0, -order, f" |{below}")]
+        # A bar that stands in a cell; those between cells have blanks around them.
+        signs += [(begin + bar.start(), 1, order, "\\") for bar in _BAR.finditer(row)]
         begin = stop + 1
     return signs
 

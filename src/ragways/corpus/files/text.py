@@ -183,7 +183,9 @@ class _Writer:
 
     def _object(self, name: str, arguments: list[str], body: Sequence[str], line: int, depth: int) -> None:
         """What is described is a section; a member is named with what it belongs to."""
-        signatures = [text.rstrip("\\").strip() for text in arguments if text.strip()]
+        # A signature goes on in the next line where its line ends in a backslash.
+        whole = re.sub(r"\\\n\s*", " ", "\n".join(text.rstrip() for text in arguments))
+        signatures = [text.rstrip("\\").strip() for text in whole.split("\n") if text.strip()]
         if not signatures or (name in _MARKERS and not any(body)):
             return
         signature = signatures[0]

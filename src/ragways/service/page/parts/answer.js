@@ -34,6 +34,10 @@ export function AnswerText({ collection, result, under }) {
       <${Surety} result=${result} />
     </div>`;
   }
+  // Sentences that a rule put together say less than the passages they are from, which stand below.
+  if (result.way === "rule: read" && !result.explanation && result.evidence.some((one) => one.nearest)) {
+    return html`<p class="soft small">From your documents, without a model</p>`;
+  }
   return html`<${Written} collection=${collection} result=${result} blocks=${result.blocks} under=${under} />
     <${Because} collection=${collection} result=${result} under=${under} />
     <${Surety} result=${result} />`;
