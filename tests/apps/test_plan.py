@@ -47,8 +47,9 @@ def reply(body: Mapping[str, object]) -> str:
     if "findings" in made:
         finding = {"text": "They met.", "rating": 5, "entities": ["Anna Brack"]}
         return json.dumps({"title": "A group", "summary": "They sail.", "rating": 5, "findings": [finding]})
-    if "themes" in made:
-        return json.dumps({"themes": ["ships", "harbours", "storms", "letters", "tides"]})
+    if "documents" in made:
+        themes = ["ships", "harbours", "storms", "letters", "tides"]
+        return json.dumps({"documents": [{"document": n, "themes": themes} for n in range(1, 11)]})
     return json.dumps(made)
 
 

@@ -1,13 +1,12 @@
-"""Name the five themes of a document from its opening."""
+"""Name the five themes of documents from their openings."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragways.models.reply import read_json
 from ragways.models.task import Task
 from ragways.tasks.extract import Terms
 
@@ -36,16 +35,23 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 @dataclass(frozen=True)
 class ThemesInput:
-    """A document's title and opening; `terms` gives the stem of a word, for the rule."""
+    """Titles and openings of documents; the first has number 1. `terms` gives the stem of a word, for the rule."""
 
-    title: str
-    opening: str
+    documents: Sequence[tuple[str, str]]
     terms: Terms
 
 
 @dataclass(frozen=True, slots=True)
-class Themes:
+class NamedThemes:
+    """The themes of document number `document`."""
+
+    document: int
     themes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Themes:
+    documents: tuple[NamedThemes, ...]
 
 
 def opening(text: str) -> str:
@@ -96,32 +102,33 @@ def _phrases(text: str, terms: Terms) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _render(given: ThemesInput) -> Mapping[str, object]:
-    return {"title": given.title, "opening": given.opening}
+    numbered = (f"[{n}] {title}\n{text}" for n, (title, text) in enumerate(given.documents, start=1))
+    return {"documents": "\n\n".join(numbered)}
 
 
-def _check(reply: Themes, _: ThemesInput) -> str | None:
-    different = {theme.strip().casefold() for theme in reply.themes} - {""}
-    if len(different) != THEME_COUNT or len(reply.themes) != THEME_COUNT:
-        return f"there must be {THEME_COUNT} different themes, not {len(different)}"
-    return None
-
-
-def usable_themes(reply: str, given: ThemesInput) -> tuple[str, ...]:
-    """The different themes of a reply that `_check` refused, with those of the rule where there are fewer than five;
-    nothing where no theme can be read in it.
+def themes_of(reply: Themes, given: ThemesInput) -> dict[int, tuple[str, ...]]:
+    """The different themes of each document, by its place, with those of the rule where there are fewer than five. One
+    of which the reply names no theme is left out.
     """
-    try:
-        listed = read_json(reply)[0].get("themes")
-    except ValueError:
-        return ()
-    named = [theme.strip() for theme in listed if isinstance(theme, str)] if isinstance(listed, list) else []
-    by_rule = keywords(given.title, given.opening, given.terms) if any(named) else ()
-    different = {theme.casefold(): theme for theme in reversed((*named, *by_rule)) if theme}
-    return tuple(reversed(different.values()))[:THEME_COUNT]
+    found = {}
+    for each in reply.documents:
+        named = [theme.strip() for theme in each.themes if theme.strip()]
+        if named and 1 <= each.document <= len(given.documents):
+            by_rule = keywords(*given.documents[each.document - 1], given.terms) if len(named) < THEME_COUNT else ()
+            different = {theme.casefold(): theme for theme in reversed((*named, *by_rule))}
+            found[each.document - 1] = tuple(reversed(different.values()))[:THEME_COUNT]
+    return found
+
+
+def _check(reply: Themes, given: ThemesInput) -> str | None:
+    if themes_of(reply, given):
+        return None
+    return f"it has no themes of any document; documents are numbered 1 to {len(given.documents)}"
 
 
 async def _without(given: ThemesInput) -> Themes:
-    return Themes(keywords(given.title, given.opening, given.terms))
+    named = (NamedThemes(n, keywords(*each, given.terms)) for n, each in enumerate(given.documents, start=1))
+    return Themes(tuple(named))
 
 
-THEMES = Task("themes", prompt="themes", reply=Themes, without=_without, render=_render, check=_check, max_output=256)
+THEMES = Task("themes", prompt="themes", reply=Themes, without=_without, render=_render, check=_check, max_output=1024)

@@ -29,7 +29,7 @@ from ragways.layers.graph.names import fold
 from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded
 from ragways.layers.layer import Use
 from ragways.layers.settings import GraphSettings
-from ragways.layers.units import work_through
+from ragways.layers.units import packs, work_through
 from ragways.models.call import Call
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.models.limits import count_call
@@ -75,7 +75,7 @@ async def facts_by_model(
     if missing and use.pays:
         _require_model(use)
         extraction = _Extraction(use, settings, kind, len(missing))
-        await work_through(list(packs(missing, settings.passage_tokens)), extraction.do)
+        await work_through(list(_packs(missing, settings)), extraction.do)
     results = _results(use, kinds, {passage.key for source in documents for passage in source.passages})
     return [_of_document(source, results) for source in documents]
 
@@ -109,18 +109,9 @@ def _results(use: Use, kinds: Sequence[str], keys: Collection[str]) -> dict[str,
     return found
 
 
-def packs(passages: Sequence[SourcePassage], tokens: int) -> Iterator[Pack]:
-    """Neighbours together, as many as fit; the prompt is paid once a pack."""
-    here: list[SourcePassage] = []
-    room = tokens
-    for passage, cost in zip(passages, count_each([p.text for p in passages]), strict=True):
-        if here and (cost > room or len(here) == PASSAGES_IN_PACK):
-            yield tuple(here)
-            here, room = [], tokens
-        here.append(passage)
-        room -= cost
-    if here:
-        yield tuple(here)
+def _packs(passages: Sequence[SourcePassage], settings: GraphSettings) -> Iterator[Pack]:
+    costs = count_each([passage.text for passage in passages])
+    return packs(passages, costs, tokens=settings.passage_tokens, most=PASSAGES_IN_PACK)
 
 
 @dataclass
@@ -217,7 +208,7 @@ def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSetting
         missing = [passage for passage in _missing_passages(batch, use, [kind]) if passage.key not in seen]
         seen.update(passage.key for passage in missing)
         read += sum(count_each([passage.text for passage in missing]))
-        waiting = list(packs(missing, settings.passage_tokens))
+        waiting = list(_packs(missing, settings))
         calls += len(waiting)
         some += islice(waiting, SAMPLE - len(some))
     if not calls:
