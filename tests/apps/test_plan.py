@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ragways.core.errors import PARTLY
 from ragways.testing.replies import default_reply
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run
@@ -47,8 +48,9 @@ def reply(body: Mapping[str, object]) -> str:
     if "findings" in made:
         finding = {"text": "They met.", "rating": 5, "entities": ["Anna Brack"]}
         return json.dumps({"title": "A group", "summary": "They sail.", "rating": 5, "findings": [finding]})
-    if "themes" in made:
-        return json.dumps({"themes": ["ships", "harbours", "storms", "letters", "tides"]})
+    if "documents" in made:
+        themes = ["ships", "harbours", "storms", "letters", "tides"]
+        return json.dumps({"documents": [{"document": n, "themes": themes} for n in range(1, 11)]})
     return json.dumps(made)
 
 
@@ -61,8 +63,7 @@ def facts(asked: str) -> dict[str, list[dict[str, object]]]:
             {"passage": int(number), "name": name, "type": "thing", "description": f"{name}."} for name in names
         ]
         relations += [
-            {"passage": int(number), "subject": one, "predicate": "met", "object": other, "description": "They met.",
-             "weight": 5, "date": ""}
+            {"passage": int(number), "subject": one, "predicate": "met", "object": other, "weight": 5, "date": ""}
             for one, other in pairwise(names)
         ]  # fmt: skip
     return {"entities": entities, "relations": relations}
@@ -246,3 +247,25 @@ def test_a_plan_says_what_is_kept_because_it_is_skipped_now(ragways: Run, home: 
     assert planned["skipped"] == done["skipped"]
     assert (planned["hidden"], done["hidden"]) == (1, 1)
     assert "would be left out: 1 hidden" in ragways("index", "docs", "--with", "words", "--plan").err
+
+
+def test_a_run_ends_with_what_was_asked_what_came_what_it_cost_and_what_nobody_wanted(ragways: Run, home: Path):
+    def one_fails(body: Mapping[str, object]) -> str:
+        asked = str(body["messages"][1]["content"])  # type: ignore[index]
+        return "I would rather not" if "Voyage 3" in asked else json.dumps(facts(asked))
+
+    write(home / "docs", texts(6))
+    wanted = "schema = {relations = {met = 'one saw another'}, entities = {person = 'whoever sails'}}"
+    with LoopbackServer(one_fails) as server:
+        (home / "ragways.toml").write_text(
+            f"[model]\nbase_url = '{server.base_url}'\nname = 'large'\n[graph]\nmethod = 'model'\n{wanted}\n"
+            "[prices.large]\ninput = 1000\noutput = 2000\n"
+        )
+        ran = ragways("index", "docs", "--with", "graph")
+        calls = server.count
+    assert ran.code == PARTLY
+    usage = spent(home / ".ragways", "facts:")
+    said = " ".join(ran.out.split())
+    tokens = f"{usage['input']:,.0f} + {usage['output']:,.0f} tokens"
+    assert f"asked: {calls} calls, {tokens}, ${usage['usd']:.4f}; came: facts 5 of 6" in said
+    assert "outside graph.schema, not stored: thing" in said

@@ -193,7 +193,7 @@ def test_local_finds_chunks_triplets_and_reports_of_the_entities_named(index: In
         assert hit.found[0].by == "surroundings"
         assert hit.found[0].note
         if hit.piece.kind == "triplet":
-            assert " — " in hit.piece.text
+            assert ": " in hit.piece.text
             document = index.document(hit.piece.document)
             assert document is not None
             assert 0 <= hit.piece.start < hit.piece.end <= len(document.text)

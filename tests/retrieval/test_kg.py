@@ -74,8 +74,8 @@ def test_a_triplet_shows_itself_and_where_it_comes_from(index: Index):
     for piece in (hit.piece for hit in answer.evidence.items if hit.piece.kind == "triplet"):
         row = rows[piece.id]
         date = f" ({row.date})" if row.date else ""
-        said = f"{row.subject_name} — {row.predicate.replace('_', ' ')} — {row.object_name}{date}"
-        assert piece.text.startswith(said)
+        said = f"{row.subject_name} {row.predicate.replace('_', ' ')} {row.object_name}{date}"
+        assert piece.text == (f"{said}: {row.description}" if row.description else said)
         assert piece.tokens == count_tokens(piece.text)
         source = index.pieces([chunks[piece.id][0]])[chunks[piece.id][0]]
         assert (piece.document, piece.start, piece.end, piece.title) == (

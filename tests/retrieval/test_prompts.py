@@ -52,7 +52,8 @@ def test_shared_is_one_prompt_for_all_and_is_recorded(index: Index):
 
 def test_native_shows_facts_before_text_and_citations_fit(index: Index):
     result, shown = answered(index, "native", "kg", NAMES)
-    assert shown.index("Facts:") < shown.index("Ness Light — ") < shown.index("Passages:")
+    fact = "Ness Light rebuilt by Bertil Oakes (1884): The Ness Light was rebuilt by Bertil Oakes in 1884.\n"
+    assert shown.index("Facts:") < shown.index(fact) < shown.index("Passages:")  # once, and its date once
     first = result.answer.evidence.items[0].piece
     assert f"[1] {first.text}" in shown or f"[1] {first.title}\n{first.text}" in shown
     data = result_data(result)

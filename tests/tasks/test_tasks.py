@@ -21,10 +21,10 @@ SCHEMAS = {
     "duel answer": "616e304f55a3",
     "duel difference": "eda92259d1cf",
     "duel forced": "d14e3667219e",
-    "duel differential": "5b5b302fe4a7",
-    "duel score": "5b5b302fe4a7",
-    "facts": "4e0043b0a92d",
-    "facts more": "4e0043b0a92d",
+    "duel differential": "eb696d7120c9",
+    "duel score": "eb696d7120c9",
+    "facts": "135eada85cb3",
+    "facts more": "135eada85cb3",
     "follow-up": "c2c6670c51d9",
     "judge answer": "973228fd829f",
     "judge citations": "ead2e6272bbf",
@@ -47,7 +47,7 @@ SCHEMAS = {
     "question unanswerable": "ee28e0e0b34b",
     "report": "660c441ec49b",
     "subquestions": "59b59cb7dfa8",
-    "themes": "7e6233ea137f",
+    "themes": "28ee1001c5c7",
 }
 
 

@@ -79,12 +79,12 @@ TABLE: Mapping[str, tuple[object, Reply]] = {
     "choose arm": (ChooseArmInput("Who?", (ArmCard("naive", 0.5, "cheap"),), "naive"), {"arm": "naive"}),
     "duel answer": (DuelAnswerInput("Who?", PASSAGES, 9), {"answered": True, "answer": "Ness, in 1801."}),
     "duel difference": (DuelInput("Who?", "a", "b"), {"first": ["Ness built it."], "second": ["It is old."]}),
-    "duel differential": (DuelDifferentialInput("Who?", ("a",), ("b",)), {"first": POINTS, "second": POINTS}),
+    "duel differential": (DuelDifferentialInput("Who?", ("a",), ("b",)), {"why": "fuller", "first": POINTS, "second": POINTS}),
     "duel forced": (
         DuelInput("Who?", "a", "b"),
         dict.fromkeys(("comprehensiveness", "diversity", "empowerment", "directness"), "first") | {"winner": "second"},
     ),
-    "duel score": (DuelInput("Who?", "a", "b"), {"first": POINTS, "second": POINTS}),
+    "duel score": (DuelInput("Who?", "a", "b"), {"why": "fuller", "first": POINTS, "second": POINTS}),
     "facts": (FactsInput(PASSAGES), FACTS),
     "facts more": (MoreFactsInput(PASSAGES, "none"), FACTS),
     "follow-up": (FollowUpInput("And when?", (Turn("Who?", "Ness."),)), {"question": "When did Ness build it?"}),
@@ -124,7 +124,10 @@ TABLE: Mapping[str, tuple[object, Reply]] = {
          "findings": [{"text": "Ness built it.", "rating": 5.0, "entities": []}]},
     ),
     "subquestions": (SubquestionsInput("Who?", (), (), _no_terms), {"questions": ["Who built it?", "When?"]}),
-    "themes": (ThemesInput("Dam", "It was built.", _no_terms), {"themes": ["dams", "Ness", "water", "1801", "walls"]}),
+    "themes": (
+        ThemesInput((("Dam", "It was built."), ("Ness", "It is old.")), _no_terms),
+        {"documents": [{"document": n, "themes": ["dams", "Ness", "water", "1801", "walls"]} for n in (1, 2)]},
+    ),
 }  # fmt: skip
 TASKS = {task.name: task for task in tasks() if not task.in_words}
 

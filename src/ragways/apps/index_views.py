@@ -42,6 +42,7 @@ def show_summary(summary: Summary, folder: str) -> None:
     _show_left_out(summary.skipped, "left out", summary.hidden)
     _show_passed_over(summary)
     _show_left_out(summary.failed, "could not be read")
+    _show_paid(summary)
     if summary.undone:
         write_line(f"not done: {counted(summary.undone, 'unit')} of work, to be tried again on the next run", "yellow")
         if summary.why:
@@ -52,6 +53,19 @@ def show_summary(summary: Summary, folder: str) -> None:
         show_erasure(summary.erasure)
     if summary.stopped:
         write_line(f"stopped: {summary.stopped}; run again to go on", "yellow")
+
+
+def _show_paid(summary: Summary) -> None:
+    """What was asked of a model, what came, and what it cost; and what it found that nobody wants."""
+    usage, kinds = summary.usage, [*dict.fromkeys([*summary.came, *summary.lost])]
+    if usage.calls:
+        cost = f"{counted(usage.calls, 'call')}, {usage.input:,} + {usage.output:,} tokens, {_money(usage.cost)}"
+        counts = ((summary.came.get(kind, 0), summary.lost.get(kind, 0), kind) for kind in kinds)
+        done = [f"{kind} {came:,} of {came + lost:,}" for came, lost, kind in counts if came + lost]
+        write_line(f"asked: {cost}{'; came: ' if done else ''}{', '.join(done)}")
+    if outside := [f"{name} {count:,}" for name, count in summary.outside.items()]:
+        more = f" and {len(outside) - LEFT_OUT:,} more" if len(outside) > LEFT_OUT else ""
+        write_line(f"outside graph.schema, not stored: {', '.join(outside[:LEFT_OUT])}{more}")
 
 
 def _show_left_out(entries: Sequence[Skipped], what: str, hidden: int = 0) -> None:

@@ -108,6 +108,12 @@ class Summary:
     """Units of work that a layer could not do (unusable replies); they are tried again on the next run."""
     why: str = ""
     """What the first of them failed of."""
+    came: dict[str, int] = field(default_factory=dict)
+    """Units of work that a model did in this run, by kind: passages with facts, documents with themes, reports."""
+    lost: dict[str, int] = field(default_factory=dict)
+    """Units that it was asked for and that failed, by kind."""
+    outside: dict[str, int] = field(default_factory=dict)
+    """What a model found that `graph.schema` does not name, by type or predicate: it is not stored."""
     stopped: str = ""
     warning: str = ""
     """What a user should know of the index itself; empty where there is nothing."""

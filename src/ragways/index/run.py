@@ -505,6 +505,8 @@ class IndexRun:
 
     def end(self) -> None:
         """Clear up after the last publication."""
+        self.summary.came, self.summary.lost = dict(self.cache.came), dict(self.cache.failed)
+        self.summary.outside = dict(self.use.outside.most_common())
         self.summary.undone, self.summary.why = self.use.failed, self.use.why
         if self.meta.get("forget"):
             self.cache.forget_replies()

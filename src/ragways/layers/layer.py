@@ -8,6 +8,7 @@ went; without a change it makes the view anew, and both answer alike. A view can
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -84,6 +85,8 @@ class Use:
     """Units of work that could not be done, or not yet; they are tried again on the next run."""
     why: str = ""
     """What the first of them failed of."""
+    outside: Counter[str] = field(default_factory=Counter)
+    """What a model found that `graph.schema` does not name, by type or predicate."""
 
     def settings_of(self, layer: str, kind: type[S]) -> S:
         """Settings of a layer, which are of this kind."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Literal, Self
+from warnings import catch_warnings, simplefilter
 
 from pydantic import Field, model_validator
 
@@ -31,7 +32,19 @@ class WindowSettings(LayerSettings):
         return self
 
 
-class GraphSettings(LayerSettings):
+with catch_warnings():
+    simplefilter("ignore")  # pydantic has a method of this name, long deprecated, which nobody calls here
+
+    class _WithSchema(LayerSettings):
+        schema: dict[Literal["entities", "relations"], dict[str, str]] = Field(  # type: ignore[assignment]
+            default_factory=dict,
+            description="of model: the types of entities and relations wanted, each with what it is, e.g. "
+            '`{entities = {gene = "a gene, by its symbol"}, relations = {regulates = "a gene acts on another"}}`; '
+            "what falls outside is counted and not stored",
+        )
+
+
+class GraphSettings(_WithSchema):
     """How the knowledge graph is made."""
 
     method: Literal["rules", "model", "import"] = Field("rules", description="who finds facts: rules, model, or import")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from ragways.core.errors import BudgetExceeded, ModelRefused
@@ -45,3 +45,17 @@ async def work_through(units: Sequence[T], do: Callable[[T], Awaitable[Iterable[
     await asyncio.gather(*(work() for _ in range(min(UNITS_AT_ONCE, len(units)))))
     if stopped is not None:
         raise stopped
+
+
+def packs(units: Iterable[T], costs: Iterable[int], *, tokens: int, most: int) -> Iterator[tuple[T, ...]]:
+    """Neighbours together, as many as fit, one at least: the prompt around them is paid once a pack."""
+    here: list[T] = []
+    room = tokens
+    for unit, cost in zip(units, costs, strict=True):
+        if here and (cost > room or len(here) == most):
+            yield tuple(here)
+            here, room = [], tokens
+        here.append(unit)
+        room -= cost
+    if here:
+        yield tuple(here)

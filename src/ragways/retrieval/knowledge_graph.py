@@ -85,17 +85,11 @@ def by_date(question: str, items: Sequence[T], triplet: Callable[[T], Triplet]) 
     return sorted(items, key=lambda item: (not triplet(item).date, triplet(item).date))
 
 
-def sentence_of(triplet: Triplet) -> str:
-    """`subject — predicate — object (date)`."""
-    date = f" ({triplet.date})" if triplet.date else ""
-    return f"{triplet.subject_name} — {triplet.predicate.replace('_', ' ')} — {triplet.object_name}{date}"
-
-
 def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: int = DESCRIPTION) -> dict[str, Piece]:
-    """Triplets as pieces, by id. Their place is the first chunk that states them."""
+    """Triplets as pieces, by id: `A died in B (2005): sentence`. Their place is the first chunk that states them."""
     rows = {triplet.id: triplet for triplet in triplets}
     places = {id: chunks[0] for id, chunks in use.index.graph.relation_chunks(rows, 1).items()}
-    texts = {id: _with(sentence_of(rows[id]), rows[id].description, described) for id in rows}
+    texts = {id: _with(rows[id].text, rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
 
 
@@ -300,7 +294,7 @@ def edges(
         known = graph.entities(how, described=False)
         wanted = set(terms(query.text)) - {term for row in known.values() for term in terms(row.name)}
         found = graph.triplets(known, limit) if known else []
-        shared = {t.id: len(wanted & set(terms(f"{sentence_of(t)} {t.description}"))) for t in found}
+        shared = {t.id: len(wanted & set(terms(f"{t.text} {t.description}"))) for t in found}
         joined = {t.id: (t.subject in known) + (t.object in known) for t in found}
         found.sort(key=lambda t: (-joined[t.id], -shared[t.id], -t.weight, t.id))
         best = {t.id: t for t in by_date(query.text, found[:k], lambda t: t)}

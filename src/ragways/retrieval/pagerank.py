@@ -24,7 +24,6 @@ from ragways.retrieval.knowledge_graph import (
     interleaved,
     link_entities,
     rounded,
-    sentence_of,
     triplet_pieces,
 )
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
@@ -198,7 +197,7 @@ def _best(scores: Mapping[str, float], k: int) -> dict[str, float]:
 def _why(triplet: Triplet, seeds: set[str]) -> str:
     ends = ((triplet.subject, triplet.subject_name), (triplet.object, triplet.object_name))
     names = [name for id, name in ends if id in seeds]
-    return f"{sentence_of(triplet)}; {'seed ' + ' and '.join(names) if names else REACHED}"
+    return f"{triplet.text}; {'seed ' + ' and '.join(names) if names else REACHED}"
 
 
 def build_graph_ppr(

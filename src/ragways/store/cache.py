@@ -11,6 +11,7 @@ import logging
 import sqlite3
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -89,7 +90,9 @@ class Cost:
 
 
 class WorkCache:
-    """Vectors, results and replies by their content hash."""
+    """Vectors, results and replies by their content hash. `came` and `failed` count the units of paid work that were
+    stored since it was opened, by kind.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
@@ -110,6 +113,7 @@ class WorkCache:
         return cache
 
     def _create(self) -> None:
+        self.came, self.failed = Counter[str](), Counter[str]()
         with self._errors():
             self._db.executescript(_TABLES)
 
@@ -206,6 +210,8 @@ class WorkCache:
             )
             self._db.executemany("DELETE FROM failures WHERE kind = ? AND hash = ?", [(kind, hash) for hash in values])
             self._add_cost(kind, cost)
+        if cost is not None:
+            self.came[kind.partition(":")[0]] += len(values)
 
     def keep_failure(self, kind: str, hash: str, error: str, reply: str = "", cost: Cost | None = None) -> None:
         with self._writing():
@@ -215,6 +221,7 @@ class WorkCache:
                 (kind, hash, error, reply),
             )
             self._add_cost(kind, cost)
+        self.failed[kind.partition(":")[0]] += 1
 
     def forget_failures(self) -> None:
         """When a run has left nothing undone, what failed before does not matter any more."""

@@ -118,7 +118,11 @@ def _render(given: AnswerInput) -> Mapping[str, object]:
 def _facts_first(given: AnswerInput) -> Mapping[str, object]:
     """Facts of the graph as lines, then texts. Each keeps its number in the evidence, so that citations fit."""
     numbered = list(enumerate(given.passages, start=1))
-    facts = [f"[{n}] {p.text}{f' ({p.date})' if p.date else ''}" for n, p in numbered if p.kind == "triplet"]
+    facts = [
+        f"[{n}] {p.text}{f' ({p.date})' if p.date and p.date not in p.text else ''}"
+        for n, p in numbered
+        if p.kind == "triplet"
+    ]
     texts = [_shown(n, p) for n, p in numbered if p.kind != "triplet"]
     return {"question": given.question, "facts": "\n".join(facts) or "none", "passages": "\n\n".join(texts) or "none"}
 

@@ -53,8 +53,9 @@ ASPECTS: tuple[str, ...] = tuple(field.name for field in fields(AspectPoints))
 
 @dataclass(frozen=True, slots=True)
 class BothPoints:
-    """Of the answer that stood first, and of the other."""
+    """Of the answer that stood first, and of the other. `why` comes before them: points follow from it."""
 
+    why: str
     first: AspectPoints
     second: AspectPoints
 
@@ -77,7 +78,7 @@ def _list(statements: Sequence[str]) -> str:
 
 # A rule that scored answers would be a metric of its own, not a stand-in for a judge: there is no way without a model.
 DUEL_SCORE: Task[DuelInput, BothPoints] = Task(
-    "duel score", prompt="duel-score", reply=BothPoints, check=_check_points, temperature=0.7, max_output=256
+    "duel score", prompt="duel-score", reply=BothPoints, check=_check_points, temperature=0.7, max_output=512
 )
 DUEL_DIFFERENTIAL: Task[DuelDifferentialInput, BothPoints] = Task(
     "duel differential",
@@ -86,7 +87,7 @@ DUEL_DIFFERENTIAL: Task[DuelDifferentialInput, BothPoints] = Task(
     check=_check_points,
     render=_render_statements,
     temperature=0.7,
-    max_output=256,
+    max_output=512,
 )
 
 

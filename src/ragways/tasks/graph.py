@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ragways.models.task import Task
 
@@ -14,11 +14,20 @@ if TYPE_CHECKING:
 
 NumberedPassages = Sequence[tuple[str, str]]
 """Titles and texts of passages; the first has number 1."""
+GraphSchema = Mapping[Literal["entities", "relations"], Mapping[str, str]]
+"""The types of entities, and the predicates, that are wanted, each with what it is; all where there are none."""
+_ENTITIES = (
+    "people, places, organisations, works, events, things and ideas that a passage says something about.\n`type` is "
+    "person, place, organization, work, event, vehicle, species or term where one fits, else another small word."
+)
+_RELATIONS = "one fact each. `predicate` is in small letters with underscores (born_in, member_of)."
+_ONLY = "those that are listed here and no others; `{}` is the word before the colon."
 
 
 @dataclass(frozen=True, slots=True)
 class FactsInput:
     passages: NumberedPassages
+    schema: GraphSchema = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,7 @@ class MoreFactsInput:
 
     passages: NumberedPassages
     known: str
+    schema: GraphSchema = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,6 @@ class ExtractedRelation:
     subject: str
     predicate: str
     object: str
-    description: str = ""
     weight: float = 1.0
     date: str = ""
 
@@ -64,7 +73,17 @@ class ExtractedFacts:
 
 def _render_facts(given: FactsInput | MoreFactsInput) -> Mapping[str, object]:
     numbered = (f"[{n}] {title}\n{text}" for n, (title, text) in enumerate(given.passages, start=1))
-    return {"passages": "\n\n".join(numbered)}
+    return {
+        "passages": "\n\n".join(numbered),
+        "entities": _listed("type", given.schema.get("entities"), _ENTITIES),
+        "relations": _listed("predicate", given.schema.get("relations"), _RELATIONS),
+    }
+
+
+def _listed(field: str, wanted: Mapping[str, str] | None, every: str) -> str:
+    return (
+        "\n".join([_ONLY.format(field), *(f"- {name}: {what}" for name, what in wanted.items())]) if wanted else every
+    )
 
 
 def _render_more(given: MoreFactsInput) -> Mapping[str, object]:

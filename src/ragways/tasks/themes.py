@@ -1,10 +1,10 @@
-"""Name the five themes of a document from its opening."""
+"""Name the five themes of documents from their openings."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragways.models.task import Task
@@ -35,16 +35,23 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 @dataclass(frozen=True)
 class ThemesInput:
-    """A document's title and opening; `terms` gives the stem of a word, for the rule."""
+    """Titles and openings of documents; the first has number 1. `terms` gives the stem of a word, for the rule."""
 
-    title: str
-    opening: str
+    documents: Sequence[tuple[str, str]]
     terms: Terms
 
 
 @dataclass(frozen=True, slots=True)
-class Themes:
+class NamedThemes:
+    """The themes of document number `document`."""
+
+    document: int
     themes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Themes:
+    documents: tuple[NamedThemes, ...]
 
 
 def opening(text: str) -> str:
@@ -95,21 +102,33 @@ def _phrases(text: str, terms: Terms) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _render(given: ThemesInput) -> Mapping[str, object]:
-    return {"title": given.title, "opening": given.opening}
+    numbered = (f"[{n}] {title}\n{text}" for n, (title, text) in enumerate(given.documents, start=1))
+    return {"documents": "\n\n".join(numbered)}
 
 
-def _keep(reply: Themes, given: ThemesInput) -> Themes:
-    """The different themes of a reply, with those of the rule where there are fewer than five."""
-    named = [theme.strip() for theme in reply.themes if theme.strip()]
-    if not named:
-        raise ValueError(f"there must be {THEME_COUNT} themes")
-    by_rule = keywords(given.title, given.opening, given.terms) if len(named) < THEME_COUNT else ()
-    different = {theme.casefold(): theme for theme in reversed((*named, *by_rule))}
-    return Themes(tuple(reversed(different.values()))[:THEME_COUNT])
+def themes_of(reply: Themes, given: ThemesInput) -> dict[int, tuple[str, ...]]:
+    """The different themes of each document, by its place, with those of the rule where there are fewer than five. One
+    of which the reply names no theme is left out.
+    """
+    found = {}
+    for each in reply.documents:
+        named = [theme.strip() for theme in each.themes if theme.strip()]
+        if named and 1 <= each.document <= len(given.documents):
+            by_rule = keywords(*given.documents[each.document - 1], given.terms) if len(named) < THEME_COUNT else ()
+            different = {theme.casefold(): theme for theme in reversed((*named, *by_rule))}
+            found[each.document - 1] = tuple(reversed(different.values()))[:THEME_COUNT]
+    return found
+
+
+def _check(reply: Themes, given: ThemesInput) -> str | None:
+    if themes_of(reply, given):
+        return None
+    return f"it has no themes of any document; documents are numbered 1 to {len(given.documents)}"
 
 
 async def _without(given: ThemesInput) -> Themes:
-    return Themes(keywords(given.title, given.opening, given.terms))
+    named = (NamedThemes(n, keywords(*each, given.terms)) for n, each in enumerate(given.documents, start=1))
+    return Themes(tuple(named))
 
 
 THEMES = Task(
@@ -118,7 +137,7 @@ THEMES = Task(
     reply=Themes,
     without=_without,
     render=_render,
-    keep=_keep,
-    max_output=256,
+    check=_check,
+    max_output=1024,
     role="extract",
 )

@@ -32,7 +32,7 @@ def points(*values: int) -> dict[str, int]:
 
 
 def both(first: int, second: int) -> dict[str, object]:
-    return {"first": points(*[first] * 4), "second": points(*[second] * 4)}
+    return {"why": f"{first} beside {second}", "first": points(*[first] * 4), "second": points(*[second] * 4)}
 
 
 def fences(call: Call) -> tuple[str, ...]:

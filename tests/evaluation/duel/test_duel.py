@@ -23,7 +23,9 @@ from ragways.evaluation.labels import Labelling
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import EvidenceItem, Record
 from ragways.models.client import ModelClient
+from ragways.models.reply import schema_of
 from ragways.models.tokens import Price, Prices
+from ragways.tasks.duel import DUEL_DIFFERENTIAL, DUEL_SCORE
 from tests.evaluation.duel.duel_fakes import Says, apart, both, fences, fight, marked, record, worth
 
 RULES = DuelRules(trials=2)
@@ -62,6 +64,44 @@ def test_the_better_one_wins_and_every_reply_is_kept(tmp_path: Path):
     assert json.loads(json.dumps(to_plain(found)))["pairs"][0]["winner"] == "x"
     assert pair.seen_by("x") == (1.0, "win")
     assert pair.seen_by("y") == (-1.0, "loss")
+
+
+@pytest.mark.parametrize(
+    ("count", "differing", "why"),
+    [
+        (3, 3, "no verdict: 6 different answers are too few to test the judge, 8 at least are needed"),
+        (5, 5, "no verdict: 5 questions are too few, 6 at least are needed"),
+        (12, 4, "no verdict: 4 questions are too few, 6 at least are needed"),
+    ],
+)
+def test_a_duel_that_can_have_no_verdict_costs_no_call(tmp_path: Path, count: int, differing: int, why: str):
+    some = [
+        replace(one, answer=f"Both say of {one.question} the same.") if int(one.question[1:]) >= differing else one
+        for one in records(count, x=4)
+    ]
+    judge = Says(marked)
+    found = asyncio.run(fight(some, tmp_path, judge, RULES))
+    assert judge.calls == []
+    assert found.pairs[0].words == why
+    plan = plan_duel(duel_entries(some, RULES), tmp_path, duel_judge("judge", "whole"), RULES)
+    assert (plan.calls, plan.lengths) == (0, 0)
+    assert plan.too_few in why
+    asyncio.run(fight(some, tmp_path, judge, replace(RULES, go_on=True)))
+    assert judge.calls
+
+
+def test_pairs_that_stay_unequal_are_not_paid_for_where_too_few_are_left(tmp_path: Path):
+    some = [replace(one, answer=one.answer + 99 * " more") if one.paradigm == "x" else one for one in records(x=4)]
+    found = asyncio.run(fight(some, tmp_path, Says(marked), RULES))
+    assert kinds_in(tmp_path) == {"other": 48}
+    assert found.pairs[0].words == "no verdict: 0 questions are too few, 6 at least are needed"
+
+
+def test_what_a_judge_writes_before_its_points_is_kept(tmp_path: Path):
+    asyncio.run(fight(records(x=4, y=3), tmp_path, Says(marked), RULES))
+    assert {reply.reason for reply in DuelReplies(tmp_path) if reply.kind == "duel"} == {"4 beside 3", "3 beside 4"}
+    for task in (DUEL_SCORE, DUEL_DIFFERENTIAL):
+        assert str(schema_of(task.reply)["properties"]).startswith("{'why'")
 
 
 def test_figures_come_from_the_files_alone_and_nothing_is_asked_twice(tmp_path: Path):

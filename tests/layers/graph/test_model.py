@@ -13,6 +13,8 @@ import pytest
 
 from ragways.core.errors import BudgetExceeded, LoadError, NoModel
 from ragways.core.trace import Budget, spending
+from ragways.layers.communities.assign import joined_in
+from ragways.layers.graph.csr import WIDE
 from ragways.layers.graph.layer import GRAPH, VETO, split
 from ragways.layers.graph.model import plain, read_facts
 from ragways.layers.graph.names import veto_hash
@@ -80,6 +82,11 @@ class Index:
     def names(self) -> set[str]:
         return {row[0] for row in self.store.facts("mentions", "name")}
 
+    def types(self, name: str) -> list[str]:
+        """Of each entity with this name, its type."""
+        graph = GRAPH.open(self.view(), self.store)
+        return sorted(each.type for each in graph.entities(graph.named(name)).values() if each.name == name)
+
     def sample(self) -> Sample:
         found = list(self.store.sources())
         return Sample(found, len(found), sum(len(each.passages) for each in found), 1.0, lambda: iter(found))
@@ -107,8 +114,8 @@ def entity(passage: int, name: str, type: str = "person") -> dict[str, object]:
 
 
 def relation(passage: int, subject: str, predicate: str, object: str, date: str = "") -> dict[str, object]:
-    return {"passage": passage, "subject": subject, "predicate": predicate, "object": object, "description": "it is so",
-            "weight": 5, "date": date}  # fmt: skip
+    return {"passage": passage, "subject": subject, "predicate": predicate, "object": object, "weight": 5,
+            "date": date}  # fmt: skip
 
 
 def reply(call: Call) -> dict[str, object]:
@@ -133,7 +140,7 @@ def test_short_passages_share_a_call_and_one_more_document_costs_its_own_alone(m
     with ScriptedModel([reply]) as model:
         assert index.run(TWO, model) == sorted(TWO)
     rows = index.store.facts("relations", "predicate, object_kind, weight, date, start, description, way")
-    assert ("built_pier_of", "place", 1_000_000, "1868", -1, "it is so", "model") in set(rows)
+    assert ("built_pier_of", "place", 1_000_000, "1868", 0, "", "model") in set(rows)  # the sentence that states it
     assert ("oriel tamsett", "built_pier_of", "saltrey", "model") in index.relations()
     ways = set(index.store.facts("mentions", "name, way"))
     assert {("lanner queen", "model"), ("lanner queen", "rules"), ("saltrey", "model")} <= ways
@@ -226,6 +233,98 @@ def test_what_a_model_would_cost_is_counted_and_only_for_what_is_missing(made: A
     assert estimate.usage.input > 0
     assert estimate.kind == index.cache.kinds("facts:")[0]
     assert estimate.rows > 0
+
+
+# What kinds of things they are
+
+BANDS = {
+    "Delhi": "Indian Ocean played in Delhi.",
+    "Seas": "The Indian Ocean is the third largest of the seas.",
+    "Both": "Indian Ocean, the band, once played on a beach of the Indian Ocean.",
+}
+
+
+def kinds_by_document(call: Call) -> dict[str, object]:
+    types = {"Delhi": ["band"], "Seas": ["ocean"], "Both": ["band", "ocean"]}
+    shown = re.findall(r"^\[(\d+)\] (.*)$", call.messages[-1].content, re.MULTILINE)
+    named = [entity(int(n), "Indian Ocean", type) for n, title in shown for type in types[title]]
+    return {"entities": named, "relations": []}
+
+
+@pytest.mark.parametrize("titles", [["Delhi", "Seas"], ["Both"], [*BANDS]])
+def test_things_of_one_name_and_of_two_types_are_two(made: Any, titles: list[str]) -> None:
+    index = made(method="model")
+    with ScriptedModel([kinds_by_document]) as model:
+        index.run({title: BANDS[title] for title in titles}, model)
+    assert index.types("Indian Ocean") == ["band", "ocean"]
+
+
+def test_types_of_a_model_are_not_overridden_by_rules(made: Any) -> None:
+    text = "Midway is a film of 2019. Midway was well received."
+    typed = {"entities": [entity(1, "Midway", "place")], "relations": []}
+    index = made(method="model")
+    with ScriptedModel([typed]) as model:
+        index.run({"Midway (film)": text, "Other": ""}, model)
+    rows = set(index.store.facts("mentions", "name, type, way"))
+    assert {type for _, type, way in rows if way == "rules"} == {""}
+    assert ("midway", "place", "model") in rows or ("midway film", "place", "model") in rows
+
+
+VALUES = ["1868", "19th century", "4 May 1990", "1,200 people", "42", "Brazilian", "asynchronous"]
+
+
+def test_dates_numbers_and_adjectives_are_no_members_of_communities(made: Any) -> None:
+    named = [entity(1, "Oriel Tamsett"), entity(1, "Saltrey", "place"), entity(1, "1984", "work")]
+    stated = [relation(1, "Oriel Tamsett", "has", value) for value in (*VALUES, "Saltrey", "1984", "Vivian Stone")]
+    index = made(method="model")
+    with ScriptedModel([{"entities": named, "relations": stated}]) as model:
+        index.run({"Oriel Tamsett": TWO["Oriel Tamsett"]}, model)
+    joined = joined_in(index.view())
+    names = {joined.arrays.text(int(code) // WIDE) for code in joined.arrays.codes[joined.places]}
+    assert names == {"oriel tamsett", "saltrey", "1984", "vivian stone"}
+
+
+# The schema
+
+SCHEMA = {
+    "entities": {"engineer": "who builds", "Pier": "what stands in the sea"},
+    "relations": {"built": "an engineer made a pier"},
+}
+
+
+def test_what_a_schema_does_not_name_is_counted_and_not_stored(made: Any) -> None:
+    index = made(method="model", schema=SCHEMA, gleaning=1, structure=False)
+    names = {"Oriel Tamsett": "engineer", "Saltrey Pier": "pier", "Saltrey": "place", "Ness Pier": "pier"}
+    stated = [("Oriel Tamsett", "Built", "Saltrey Pier"), ("Oriel Tamsett", "built", "1868"),
+              ("Oriel Tamsett", "liked", "Saltrey Pier"), ("Oriel Tamsett", "built", "Saltrey")]  # fmt: skip
+    first = {"entities": [entity(1, *each) for each in names.items()], "relations": [relation(1, *r) for r in stated]}
+    more = {"entities": [], "relations": [relation(1, "Oriel Tamsett", "built", "Ness Pier")]}
+    with ScriptedModel([first, more]) as model:
+        index.run({"Oriel Tamsett": TWO["Oriel Tamsett"]}, model)
+    for call in model.calls:
+        assert "- Pier: what stands in the sea" in call.messages[0].content
+        assert "- built: an engineer made a pier" in call.messages[0].content
+    assert index.names() == {"oriel tamsett", "saltrey pier", "ness pier", "1868"}
+    assert {(one, other) for _, one, other, _ in index.relations()} == {
+        ("built", "saltrey pier"), ("built", "1868"), ("built", "ness pier")
+    }  # fmt: skip
+    assert index.use.outside == {"place": 1, "liked": 1, "built": 1}
+
+
+def test_two_types_of_a_schema_are_two_things_of_one_name(made: Any) -> None:
+    index = made(method="model", schema={"entities": {"gene": "codes for a protein", "protein": "a molecule"}})
+    found = [entity(1, "BRCA1", "gene"), entity(1, "BRCA1", "protein")]
+    with ScriptedModel([{"entities": found, "relations": []}]) as model:
+        index.run({"Cells": "BRCA1 codes for BRCA1."}, model)
+    assert index.types("BRCA1") == ["gene", "protein"]
+
+
+def test_another_schema_is_another_question(made: Any) -> None:
+    made_with = [
+        GRAPH.facts_made_with(GraphSettings.model_validate({"method": "model", "schema": schema}))
+        for schema in ({}, SCHEMA, {"entities": SCHEMA["entities"]})
+    ]
+    assert len(set(made_with)) == 3
 
 
 # From a file

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,6 +21,7 @@ from ragways.layers.settings import WindowSettings
 from ragways.layers.windows.layer import WINDOWS
 from ragways.layers.windows.read import StoredWindows
 from ragways.layers.windows.sliding import slide
+from ragways.models.call import Call
 from ragways.models.client import ModelClient
 from ragways.tasks.themes import keywords
 from ragways.testing.scripted import ScriptedModel
@@ -214,7 +217,7 @@ def test_a_plan_counts_windows_and_calls_no_model(runs: LayerRuns):
         estimate = WINDOWS.estimate(sample, runs.use)
     assert estimate.rows == 10
     assert len(set(estimate.texts)) == 18
-    assert estimate.usage.calls == 5
+    assert estimate.usage.calls == 1
     assert estimate.usage.input > 0
     assert len(estimate.like) * estimate.times == 5
 
@@ -232,9 +235,32 @@ def test_documents_are_joined_by_theme(runs: LayerRuns):
         layer.themes("article:7")
 
 
+def named(*themes: list[str]) -> dict[str, object]:
+    """A reply with the themes of so many documents."""
+    return {"documents": [{"document": n, "themes": some} for n, some in enumerate(themes, start=1)]}
+
+
+def test_ten_documents_share_a_call_and_one_that_was_left_out_is_asked_for_alone(tmp_path: Path):
+    runs = window_runs(tmp_path)
+    runs.run({f"{n}.txt": f"Lighthouse {n} stands by the sea. Its keeper counts ships." for n in range(12)})
+
+    def most_of_them(call: Call) -> object:
+        count = call.messages[-1].content.count("stands by the sea")
+        return named(*[THEMES] * (count if count in (1, 10) else count - 1))
+
+    with ScriptedModel([most_of_them] * 3) as model:
+        use = replace(runs.use, model=ModelClient(model))
+        found = asyncio.run(WINDOWS.extract(list(runs.store.sources()), use))
+    assert [facts["themes"] for facts in found if facts] == [[(n, t, "model") for n, t in enumerate(THEMES)]] * 12
+    shown = [call.messages[-1].content for call in model.calls]
+    assert sorted(text.count("stands by the sea") for text in shown) == [1, 2, 10]
+    assert use.failed == 0
+    runs.close()
+
+
 def test_themes_are_named_by_a_model_and_cached(tmp_path: Path):
     runs = window_runs(tmp_path)
-    with ScriptedModel([{"themes": THEMES}]) as model:
+    with ScriptedModel([named(THEMES)]) as model:
         runs.model = ModelClient(model)
         runs.run({"sea.txt": SEA})
         runs.run({"sea.txt": SEA + "\n\n"})  # touched: the opening and so its themes are the same
@@ -250,7 +276,7 @@ def test_themes_are_named_by_a_model_and_cached(tmp_path: Path):
 def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
     runs = window_runs(tmp_path)
     runs.run({"sea.txt": SEA, "storm.txt": STORM})
-    with ScriptedModel([{"themes": THEMES}] * 3) as model:
+    with ScriptedModel([named(THEMES)] * 3) as model:
         runs.model = ModelClient(model)
         layer = runs.run({"more.txt": WHALE})
         assert [layer.themes(id).way for id in layer.documents] == ["model"] * 3
@@ -261,7 +287,7 @@ def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
 
 def test_usable_themes_of_a_wrong_reply_are_stored_and_not_requested_again(tmp_path: Path):
     runs = window_runs(tmp_path)
-    with ScriptedModel([{"themes": ["Tides", "tides", " Salt "]}]) as model:
+    with ScriptedModel([named(["Tides", "tides", " Salt "])]) as model:
         runs.model = ModelClient(model, asks=2)
         runs.run({"sea.txt": SEA})
         layer = runs.run({"sea.txt": SEA + "\n\n"})
@@ -274,7 +300,7 @@ def test_usable_themes_of_a_wrong_reply_are_stored_and_not_requested_again(tmp_p
 
 def test_a_reply_without_any_theme_is_recorded_and_the_rule_stands_in(tmp_path: Path):
     runs = window_runs(tmp_path)
-    with ScriptedModel([{"themes": []}, {"themes": [" "]}]) as model:
+    with ScriptedModel([named([]), named([" "])]) as model:
         runs.model = ModelClient(model, asks=2)
         layer = runs.run({"sea.txt": SEA})
     [document] = layer.documents

@@ -24,6 +24,10 @@ NAME = 12
 
 def show_plan(plan: DuelPlan) -> None:
     """What a duel will take, on standard error, before anything is asked."""
+    if plan.too_few:
+        cure = "ask more questions, or go on with --anyway"
+        console(error=True).print(f"nothing is asked: {plan.too_few}; {cure}", style="yellow", soft_wrap=True)
+        return
     cost = "price unknown" if plan.usd is None else f"about ${plan.usd:,.2f}"
     tokens = f"{plan.usage.tokens / 1e6:,.1f} million tokens"
     text = f"{counted(plan.calls, 'call')} of the judge ({plan.selftest:,} to test it), {tokens}, {cost}"

@@ -37,6 +37,7 @@ class DuelReply:
     """Points of `a` and `b` by aspect, whichever stood first; None, and `why`, where the reply could not be used.
 
     `shown` is the hash of the question and the two texts. `said`: in differential mode, what only a and only b say.
+    `reason` is what the judge wrote before it gave points.
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class DuelReply:
     why: str = ""
     reply: str = ""
     said: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    reason: str = ""
     made: ReplyCost = ReplyCost()
 
     @property

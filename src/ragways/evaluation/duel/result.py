@@ -33,7 +33,15 @@ from ragways.evaluation.duel.figures import (
     rounds_of,
 )
 from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply, times_asked
-from ragways.evaluation.duel.taste import JudgeTest, Taste, control_prompts, judge_test, taste_of, taste_prompts
+from ragways.evaluation.duel.taste import (
+    JudgeTest,
+    Taste,
+    control_prompts,
+    judge_test,
+    taste_of,
+    taste_prompts,
+    too_few,
+)
 from ragways.evaluation.judges.judge import same_family
 from ragways.evaluation.labels import Label, Labels, pair_values
 from ragways.evaluation.record import Record
@@ -137,14 +145,14 @@ def result_of(
         found[names] = _Found(some, rounds, duel_figures(rounds, taste, documents), taste)
     # A pair without a question in common was not compared, and does not make the others' p larger.
     made = [names for names, one in found.items() if one.figures.p is not None]
-    few = _few_documents(entries.records)
+    few, hopeless = _few_documents(entries.records), too_few(entries, aligned)
     plain = dict(zip(made, holm([found[names].figures.p or 0.0 for names in made]), strict=True))
     guarded = dict(zip(made, holm([found[names].figures.guarded or 0.0 for names in made]), strict=True))
     pairs = []
     for names, one in found.items():
         level = 1 - ALPHA / max(1, len(made))
         anchored = _anchored(one, pair_values(labels, one.aligned, texts), documents, level)
-        tested = _Tested(plain.get(names, 1.0), guarded.get(names, 1.0), len(made), test.why)
+        tested = _Tested(plain.get(names, 1.0), guarded.get(names, 1.0), len(made), hopeless or test.why)
         pair = _pair(entries, names, one, anchored, tested)
         pairs.append(pair if pair.outcome == "no verdict" else replace(pair, words=f"{pair.words}{few}"))
     return DuelResult(

@@ -22,13 +22,13 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from statistics import fmean
 
-from ragways.evaluation.duel.entries import TOLERANCE, AlignedAnswers, apart, words
+from ragways.evaluation.duel.entries import TOLERANCE, AlignedAnswers, DuelEntries, PairNames, apart, words
 from ragways.evaluation.duel.replies import ORDERS, DuelJudge, DuelPrompt, DuelReply, ReplyKey, scored
 from ragways.evaluation.judges.judge import answer_of
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.question import normal
 from ragways.evaluation.record import Record
-from ragways.evaluation.statistics.inference import ALPHA, interval, sign_flip
+from ragways.evaluation.statistics.inference import ALPHA, detectable_effect, interval, sign_flip
 
 TELLING = 4.2
 """Standard deviations from which a word tells a's answers from b's: of 10,000 words, chance alone gives one in four
@@ -198,6 +198,23 @@ def _against_others(records: Sequence[Record]) -> Iterator[tuple[Record, tuple[s
 def _is_right(record: Record, answer: str) -> bool:
     """Whether this would be an accepted answer to the record's question; False where nobody knows."""
     return METRICS["accuracy"].score(replace(record, answer=answer, abstained=False)).value == 1.0
+
+
+def too_few(entries: DuelEntries, aligned: Mapping[PairNames, Sequence[AlignedAnswers]] | None = None) -> str:
+    """Say why no verdict could come of any replies; empty where one could. That is known before anything is paid for,
+    and known better once answers are `aligned`: those that stay unequal are left out.
+    """
+    answers = len({(one.question, one.answers[0]) for one in control_prompts(entries.records)})
+    if answers < MINIMUM:
+        return f"{answers:,} different answers are too few to test the judge, {MINIMUM} at least are needed"
+    most, needed = 0, detectable_effect(0, None).needed
+    for names, pairs in entries.pairs.items():
+        done = aligned[names] if aligned is not None else ()
+        some = [one for one in done if one.usable] if done and len(done) == len(pairs) else pairs
+        asked = {one.question for one in some}
+        differing = {one.question for one in some if one.answers[0] != one.answers[1]}
+        most = max(most, len(differing) if differing else len(asked))
+    return "" if most >= needed else f"{most:,} questions are too few, {needed:,} at least are needed"
 
 
 # --- What the replies show ------------------------------------------------------------------------------------------

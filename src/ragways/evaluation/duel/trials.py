@@ -38,7 +38,7 @@ from ragways.evaluation.duel.replies import (
     duel_prompts,
     scored,
 )
-from ragways.evaluation.duel.taste import JudgeTest, control_prompts, judge_test, taste_prompts
+from ragways.evaluation.duel.taste import JudgeTest, control_prompts, judge_test, taste_prompts, too_few
 from ragways.models.limits import count_call
 from ragways.models.tokens import count_text
 from ragways.tasks.duel import (
@@ -57,14 +57,14 @@ if TYPE_CHECKING:
     from ragways.models.client import ModelClient
 
 SHOWN = 2000
-"""Characters kept of a reply that could not be read."""
+"""Characters kept of a reply that could not be read, and of a judge's reason."""
 UNREADABLE = "unreadable reply"
 REFUSED = "the endpoint refused"
 BATCH = 1000
 """Prompts begun together: a duel has tens of thousands, and each that waits takes memory."""
 LOOKED_AT = 25
 """Prompts whose tokens are counted for the plan; the others are taken to be like them."""
-NOTHING = BothPoints(AspectPoints(*([0] * len(ASPECTS))), AspectPoints(*([0] * len(ASPECTS))))
+NOTHING = BothPoints("", AspectPoints(*([0] * len(ASPECTS))), AspectPoints(*([0] * len(ASPECTS))))
 
 
 # --- One prompt ---------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ async def _ask(
             else:
                 task = replace(DUEL_SCORE, sample=prompt.number(sample))
                 both = (await client.do(task, DuelInput(prompt.text, *prompt.in_order))).value
-            reply = replace(reply, points=_points(both, prompt))
+            reply = replace(reply, points=_points(both, prompt), reason=both.why[:SHOWN])
         except UnusableReply as error:
             reply = replace(reply, why=UNREADABLE, reply=error.reply[:SHOWN])
         except ModelRefused as error:
@@ -171,12 +171,18 @@ class Trials:
         self._judge = duel_judge(judge.model.name if judge.model is not None else "", rules.mode)
 
     async def run(self, entries: DuelEntries, *, budget: float | None = None) -> None:
-        """Ask all that is not known yet. A judge that fails its control is not asked on, unless the rules say so."""
+        """Ask all that is not known yet. Unless the rules say so, nothing is asked where no reply could make a verdict,
+        and a judge that fails its control is not asked on.
+        """
+        if too_few(entries) and not self._rules.go_on:
+            return
         with spending(Budget(usd=budget)):
             if not (await self._test_judge(entries)).passed and not self._rules.go_on:
                 return
             await self._align([pair for pairs in entries.pairs.values() for pair in pairs])
             aligned = aligned_pairs(entries, self._folder)
+            if too_few(entries, aligned) and not self._rules.go_on:
+                return
             await self._ask_all("duel", prompts_in_order(aligned.values(), entries.texts, self._rules))
 
     async def _test_judge(self, entries: DuelEntries) -> JudgeTest:
@@ -253,7 +259,7 @@ class DuelPlan:
     and `usd` its price, None where that is not known.
 
     `calls` = `selftest` + `duel`. `lengths` is the most that the generator may be asked, three times for each answer of
-    an unequal pair, and is not in `usage`.
+    an unequal pair, and is not in `usage`. `too_few` says why nothing is asked; empty where something is.
     """
 
     selftest: int
@@ -263,6 +269,7 @@ class DuelPlan:
     usage: Usage
     calls: int
     usd: float | None = None
+    too_few: str = ""
 
 
 def plan_duel(
@@ -270,14 +277,15 @@ def plan_duel(
 ) -> DuelPlan:
     """Lengths that are not aligned yet are taken as if they were: what will be left out is not known."""
     replies, done = DuelReplies(folder).latest(), AlignedLog(folder).latest()
-    lengths = 0
+    lengths, why = 0, "" if rules.go_on else too_few(entries)
     every: list[list[AlignedAnswers]] = []
-    for pairs in entries.pairs.values():
+    for pairs in () if why else entries.pairs.values():
         aligned = [done.get(pair.key) or AlignedAnswers(*pair.key, answers=pair.answers) for pair in pairs]
         unequal = [one for one in aligned if not one.usable and not one.again]
         lengths += 2 * TRIES * len(unequal) * generator
         every.append([replace(one, answers=_levelled(one.answers)) if one in unequal else one for one in aligned])
-    prompts = [*control_prompts(entries.records), *prompts_in_order(every, entries.texts, rules)]
+    controls = [] if why else control_prompts(entries.records)
+    prompts = [*controls, *prompts_in_order(every, entries.texts, rules)]
     missing = [_missing(prompt, rules, judge, replies) for prompt in prompts]
     dueling = sum(count for prompt, count in zip(prompts, missing, strict=True) if prompt.kind == "duel")
     return DuelPlan(
@@ -287,6 +295,7 @@ def plan_duel(
         known=sum(scored(one) for one in replies.values() if (one.judge, one.mode) == (judge.name, judge.mode)),
         usage=_usage([one for one, count in zip(prompts, missing, strict=True) if count], sum(missing), judge),
         calls=sum(missing),
+        too_few=why,
     )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.layers.files import load_arrays, save_arrays
-from ragways.layers.graph.names import hash_of
+from ragways.layers.graph.names import SPARE, hash_of
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -32,7 +32,8 @@ Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 FILE = "graph.arrays"
-KINDS = ("", "person", "place", "organization", "work", "vehicle", "event", "species", "term", "date", "quantity")
+KINDS = ("", "person", "place", "organization", "work", "vehicle", "event", "species", "term", "date", "quantity",
+         *SPARE)  # fmt: skip
 """Kinds of entities by their code."""
 CODES = {kind: code for code, kind in enumerate(KINDS)}
 WIDE = 16
@@ -70,7 +71,8 @@ class GraphArrays:
     """Of each entity, its name, and its kind where things of several kinds have that name (else 0): `name * WIDE +
     kind`. Sorted."""
     kinds: NDArray[np.int8]
-    """Of each entity, its kind as far as it is known (`KINDS`); organizations are places here, and terms nothing."""
+    """Of each entity, its kind as far as it is known (`KINDS`); of what rules find,
+    organizations are places here, and terms nothing."""
     counts: Ints
     """How often each entity is named."""
 

@@ -24,12 +24,21 @@ from ragways.layers.graph.names import (
     kind_of_name,
     letters_of,
     split_title,
+    tokens,
     veto_hash,
 )
-from ragways.layers.graph.rules import Entity, PassageFacts, Relation, about, structure_facts, text_facts
+from ragways.layers.graph.rules import (
+    LONGEST_TEXT,
+    Entity,
+    PassageFacts,
+    Relation,
+    about,
+    structure_facts,
+    text_facts,
+)
 from ragways.layers.known_names import KnownNames
 from ragways.store.database import connect
-from ragways.store.source import Source, SourcePassage
+from ragways.store.source import Source, SourcePassage, Span
 from ragways.store.store import Facts
 
 RULES = "rules"
@@ -239,30 +248,42 @@ def extract(
     lexicon: KnownNames,
     facts: Sequence[FactsOfChunk] | None = None,
     apart: NamesApart = NONE_APART,
+    kind_of: Callable[[str], str] = exclusive_kind,
 ) -> Facts:
-    """The rows of a document, by their table: of these facts, a list a chunk, or of what rules find."""
+    """The rows of a document, by their table: of these facts, a list a chunk, or of what rules find. `kind_of` says
+    what kind of thing a type means: things of one name and of two kinds are two.
+    """
     if source.redirect:
         return {}
     facts = rule_facts(source, lexicon) if facts is None else facts
-    return _Rows(source, lexicon, facts, apart).tables()
+    return _Rows(source, lexicon, facts, apart, kind_of).tables()
 
 
 class _Rows:
     """The facts of a document while they become rows."""
 
-    def __init__(self, source: Source, lexicon: KnownNames, facts: Sequence[FactsOfChunk], apart: NamesApart) -> None:
-        self._source, self._facts, self._apart = source, facts, apart
+    def __init__(
+        self,
+        source: Source,
+        lexicon: KnownNames,
+        facts: Sequence[FactsOfChunk],
+        apart: NamesApart,
+        kind_of: Callable[[str], str],
+    ) -> None:
+        self._source, self._facts, self._apart, self._kind_of = source, facts, apart, kind_of
         names = DocumentNames(source.title, (found for chunk in facts for _, found in chunk))
         self._into = names.resolved(lexicon, apart)
         self._meant = {name: use.kind for name, use in names.names.items()}
         spellings = {spelling for use in names.names.values() for spelling in use.spellings}
         spellings.update(name for chunk in facts for _, found in chunk for name in found.ends)
         self._finals = {spelling: self._resolve(spelling) for spelling in spellings}
-        self._kinds: dict[str, set[str]] = defaultdict(set)
+        self._kinds: dict[str, Counter[str]] = defaultdict(Counter)
         for use in names.names.values():
-            kinds = {exclusive_kind(type) for type in use.types} - {""}
             for spelling in use.spellings:
-                self._kinds[self._finals[spelling]] |= kinds
+                known = self._kinds[self._finals[spelling]]
+                for type, count in use.types.items():
+                    if kind := kind_of(type):
+                        known[kind] += count
 
     def _resolve(self, spelling: str) -> str:
         """The name that a spelling means in this document."""
@@ -277,7 +298,11 @@ class _Rows:
 
     def _kind(self, spelling: str, type: str) -> str:
         known = self._kinds[self._finals[spelling]]
-        return exclusive_kind(type) or (next(iter(known)) if len(known) == 1 else "")
+        if (kind := self._kind_of(type)) or not known or (len(known) > 1 and self._kind_of is exclusive_kind):
+            return kind
+        return max(
+            known, key=lambda kind: (known[kind], kind)
+        )  # a model is sure of its types: the more frequent is meant
 
     def _mention(self, chunk: int, spelling: str, type: str, way: str) -> _Mention:
         name, meant = self._finals[spelling], self._meant[fold(spelling)]
@@ -324,15 +349,34 @@ class _Rows:
                 made = f"{way}:{relation.by}" if relation.by else way
                 weight = round(relation.weight * _MILLION)
                 yield (chunk, *subject, relation.predicate, *object, weight, relation.date,
-                       *self._place(chunk, relation), made)  # fmt: skip
+                       *self._place(chunk, relation, way), made)  # fmt: skip
 
-    def _place(self, chunk: int, relation: Relation) -> tuple[int, int, str]:
-        """Where a description begins in the text, and its length; or the description itself."""
+    def _place(self, chunk: int, relation: Relation, way: str) -> tuple[int, int, str]:
+        """Where a description begins in the text, and its length; or the description itself. Where a model or a file
+        has none, it is the sentence that states the relation.
+        """
         text, start = relation.description, relation.start
+        passage = self._source.passages[chunk]
         if start < 0 and text:
-            passage = self._source.passages[chunk]
             start = self._source.text.find(text, passage.start, passage.end)
+        elif not text and way != RULES and (span := _stating(self._source, passage, relation)):
+            return span[0], span[1] - span[0], ""
         return (start, len(text), "") if text and start >= 0 else (-1, 0, text)
+
+
+def _stating(source: Source, passage: SourcePassage, relation: Relation) -> Span | None:
+    """The sentence of a passage that names most of a relation's ends and words, if it names any of them."""
+    ends = [set(tokens(name)) for name in (relation.subject, relation.object)]
+    told = set(tokens(f"{relation.predicate.replace('_', ' ')} {relation.date}"))
+    best, most = None, (0, 0)
+    for start, end in source.sentences:
+        if passage.start <= start and end <= passage.end and end - start <= LONGEST_TEXT:
+            words = set(tokens(source.text[start:end]))
+            named = sum(bool(name) and name <= words for name in ends)
+            worth = named, len(words & (ends[0] | ends[1] | told))
+            if worth > most and words & (ends[0] | ends[1]):
+                best, most = (start, end), worth
+    return best
 
 
 # In several processes

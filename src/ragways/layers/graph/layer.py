@@ -33,6 +33,8 @@ VETO = "merge-veto"
 """The kind of cached result that holds merges which a person undid: two names, a line each."""
 MANY = 4000
 """Documents of a run from which on several processes read them."""
+_KINDS = "2"
+"""Changes when kinds of what a model or a file names do: its facts are then read again from the cache."""
 _GROWTH = 0.93
 """A corpus of ten times the text names fewer than ten times the entities."""
 
@@ -58,7 +60,7 @@ class GraphLayer(Layer):
         if given.method != "rules":
             from ragways.layers.graph.model import file_hash, prompts
 
-            parts.append(given.structure)
+            parts += [given.structure, _KINDS]
             parts += (
                 [prompts(given), given.passage_tokens] if given.method == "model" else [file_hash(Path(given.file))]
             )
@@ -66,6 +68,7 @@ class GraphLayer(Layer):
 
     async def extract(self, documents: Sequence[Source], use: Use) -> list[Facts | None]:
         from ragways.layers.graph.extract import extract, extract_all, pieces
+        from ragways.layers.graph.model import kinds_of
 
         settings = use.settings_of(self.name, GraphSettings)
         assert use.lexicon is not None  # noqa: S101 - the layer says that it reads one
@@ -76,9 +79,9 @@ class GraphLayer(Layer):
             return [facts for found in await together(done) for facts in found]
         if (processes := self._processes_of(use, settings, known, apart, len(documents))) is not None:
             return [*processes.extract(documents)]
-        paid = await _paid_facts(documents, use, settings)
+        paid, kind_of = await _paid_facts(documents, use, settings), kinds_of(settings)
         return [
-            None if given is None else extract(source, known, _facts_of(source, known, settings, given), apart)
+            None if given is None else extract(source, known, _facts_of(source, known, settings, given), apart, kind_of)
             for source, given in zip(documents, paid, strict=True)
         ]
 
@@ -195,8 +198,9 @@ async def _paid_facts(documents: Sequence[Source], use: Use, settings: GraphSett
 
 
 def _facts_of(source: Source, known: KnownNames, settings: GraphSettings, paid: FactsOfDocument) -> list[FactsOfChunk]:
-    """What rules find in a document, and beside it what was paid for."""
+    """What rules find in a document, and beside it what was paid for: a model's types are not overridden by rules."""
     from ragways.layers.graph.extract import rule_facts
+    from ragways.layers.graph.model import guessed, with_values
 
     by_rules = settings.method == "rules"
     if source.redirect:
@@ -204,8 +208,10 @@ def _facts_of(source: Source, known: KnownNames, settings: GraphSettings, paid: 
     facts: list[FactsOfChunk] = [[] for _ in source.passages]
     if by_rules or settings.structure:
         facts = rule_facts(source, known, text=by_rules)
+    if settings.method == "model":
+        facts = [[(way, guessed(found)) for way, found in each] for each in facts]
     for ordinal, found in paid.items():
-        facts[ordinal].append((settings.method, found))
+        facts[ordinal].append((settings.method, with_values(found, settings.method)))
     return facts
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -25,18 +25,34 @@ from ragways.core.errors import LoadError, ModelError, ModelRefused, NoModel, Un
 from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
-from ragways.layers.graph.names import fold
-from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded
+from ragways.layers.graph.names import (
+    coarse,
+    exclusive_kind,
+    fold,
+    is_adjective,
+    kind_by_model,
+    kinds_of_schema,
+    type_of_value,
+)
+from ragways.layers.graph.rules import Entity, PassageFacts, Relation, bounded, predicate_of
 from ragways.layers.layer import Use
 from ragways.layers.settings import GraphSettings
-from ragways.layers.units import work_through
+from ragways.layers.units import packs, work_through
 from ragways.models.call import Call
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.models.limits import count_call
 from ragways.models.tokens import count_each
 from ragways.store.cache import Cost
 from ragways.store.source import Source, SourcePassage
-from ragways.tasks.graph import FACTS, FACTS_MORE, ExtractedFacts, FactsInput, MoreFactsInput
+from ragways.tasks.graph import (
+    FACTS,
+    FACTS_MORE,
+    ExtractedEntity,
+    ExtractedFacts,
+    ExtractedRelation,
+    FactsInput,
+    MoreFactsInput,
+)
 
 PASSAGES_IN_PACK = 16
 SAMPLE = 32
@@ -61,7 +77,8 @@ def model_kind(model: ModelClient, settings: GraphSettings) -> str:
 def prompts(settings: GraphSettings) -> str:
     """The prompts that a model is asked with, as a hash."""
     looks = f"-more{settings.gleaning}-{FACTS_MORE.text.hash[:8]}" if settings.gleaning else ""
-    return f"{FACTS.text.hash[:8]}{looks}"
+    wanted = f"-schema{content_hash(json.dumps(settings.schema, sort_keys=True))[:8]}" if settings.schema else ""
+    return f"{FACTS.text.hash[:8]}{looks}{wanted}"
 
 
 async def facts_by_model(
@@ -76,7 +93,7 @@ async def facts_by_model(
     if missing and use.pays:
         _require_model(use)
         extraction = _Extraction(use, settings, kind, len(missing))
-        await work_through(list(packs(missing, settings.passage_tokens)), extraction.do)
+        await work_through(list(_packs(missing, settings)), extraction.do)
     results = _results(use, kinds, {passage.key for source in documents for passage in source.passages})
     return [_of_document(source, results) for source in documents]
 
@@ -110,18 +127,9 @@ def _results(use: Use, kinds: Sequence[str], keys: Collection[str]) -> dict[str,
     return found
 
 
-def packs(passages: Sequence[SourcePassage], tokens: int) -> Iterator[Pack]:
-    """Neighbours together, as many as fit; the prompt is paid once a pack."""
-    here: list[SourcePassage] = []
-    room = tokens
-    for passage, cost in zip(passages, count_each([p.text for p in passages]), strict=True):
-        if here and (cost > room or len(here) == PASSAGES_IN_PACK):
-            yield tuple(here)
-            here, room = [], tokens
-        here.append(passage)
-        room -= cost
-    if here:
-        yield tuple(here)
+def _packs(passages: Sequence[SourcePassage], settings: GraphSettings) -> Iterator[Pack]:
+    costs = count_each([passage.text for passage in passages])
+    return packs(passages, costs, tokens=settings.passage_tokens, most=PASSAGES_IN_PACK)
 
 
 @dataclass
@@ -161,19 +169,41 @@ class _Extraction:
         return ()
 
     async def _ask(self, pack: Pack) -> list[PassageFacts]:
-        passages = [(passage.heading, passage.text) for passage in pack]
-        first = await self.use.model.do(FACTS, FactsInput(passages))
-        facts = _by_passage(first.value, len(pack))
+        passages, schema = [(passage.heading, passage.text) for passage in pack], self.settings.schema
+        first = await self.use.model.do(FACTS, FactsInput(passages, schema))
+        facts = self._wanted(first.value, [PassageFacts()] * len(pack))
         for _ in range(self.settings.gleaning):
             try:
-                more = await self.use.model.do(FACTS_MORE, MoreFactsInput(passages, _known(facts)))
+                more = await self.use.model.do(FACTS_MORE, MoreFactsInput(passages, _known(facts), schema))
             except UnusableReply:
                 break  # the second look is a bonus; what the first one gave stands
-            found = _by_passage(more.value, len(pack))
+            found = self._wanted(more.value, facts)
             if not any(f.entities or f.relations for f in found):
                 break
             facts = [one + other for one, other in zip(facts, found, strict=True)]
         return facts
+
+    def _wanted(self, reply: ExtractedFacts, before: Sequence[PassageFacts]) -> list[PassageFacts]:
+        """The facts of each passage that the schema names. Others are counted by their type or predicate; a relation
+        goes with an end that went.
+        """
+        schema, outside = self.settings.schema, self.use.outside
+        types = {predicate_of(name): name for name in schema.get("entities", ())}
+        predicates = {predicate_of(name) for name in schema.get("relations", ())}
+        entities, relations = [], []
+        for e in reply.entities:
+            if types and predicate_of(e.type) not in types:
+                outside[e.type or "no type"] += 1
+            else:
+                entities.append(replace(e, type=types.get(predicate_of(e.type), e.type)))
+        names = {fold(e.name) for e in entities} | {fold(e.name) for facts in before for e in facts.entities}
+        for r in reply.relations:
+            ends = not types or all(fold(end) in names or type_of_value(end) for end in (r.subject, r.object))
+            if ends and (not predicates or predicate_of(r.predicate) in predicates):
+                relations.append(r)
+            else:
+                outside[r.predicate] += 1
+        return _by_passage(entities, relations, len(before))
 
     def _fail(self, pack: Pack, error: str, reply: str = "") -> None:
         for passage in pack:
@@ -181,15 +211,17 @@ class _Extraction:
         self.use.fail(error, len(pack))
 
 
-def _by_passage(reply: ExtractedFacts, count: int) -> list[PassageFacts]:
+def _by_passage(
+    named: Iterable[ExtractedEntity], stated: Iterable[ExtractedRelation], count: int
+) -> list[PassageFacts]:
     entities: dict[int, list[Entity]] = defaultdict(list)
     relations: dict[int, list[Relation]] = defaultdict(list)
-    for e in reply.entities:
+    for e in named:
         entities[e.passage].append(Entity(e.name, e.type, e.description))
-    for r in reply.relations:
+    for r in stated:
         # A model rates from 1 to 10; rules count sentences, where 1 is usual.
         weight = min(max(r.weight, 0.1), 10.0) / 5
-        relations[r.passage].append(Relation(r.subject, r.predicate, r.object, r.description, weight, r.date))
+        relations[r.passage].append(Relation(r.subject, r.predicate, r.object, "", weight, r.date))
     return [bounded(PassageFacts(tuple(entities[n]), tuple(relations[n]))) for n in range(1, count + 1)]
 
 
@@ -201,6 +233,38 @@ def _known(facts: Sequence[PassageFacts]) -> str:
         triples = "; ".join(f"{r.subject} {r.predicate} {r.object}" for r in found.relations)
         lines.append(f"[{number}] {names}\n{triples}")
     return "\n".join(lines)
+
+
+# What kinds of things they are
+
+
+def kinds_of(settings: GraphSettings) -> Callable[[str], str]:
+    """What kind of thing a type means: things of one name and of two kinds are two."""
+    if settings.method != "model":
+        return exclusive_kind
+    own = kinds_of_schema(type.casefold() for type in settings.schema.get("entities", ()))
+    return lambda type: kind_by_model(type, own)
+
+
+def guessed(facts: PassageFacts) -> PassageFacts:
+    """Facts of rules beside a model's: what type a thing has is a guess, but for dates and quantities."""
+    entities = [
+        e if (kind := coarse(e.type)) in ("date", "quantity") else replace(e, type="", guess=e.guess or kind)
+        for e in facts.entities
+    ]
+    return replace(facts, entities=tuple(entities))
+
+
+def with_values(facts: PassageFacts, method: str) -> PassageFacts:
+    """The same with the types of dates, numbers and adjectives, which join nothing: those that have none known."""
+    entities = [replace(e, type=(not coarse(e.type) and type_of_value(e.name)) or e.type) for e in facts.entities]
+    listed = {e.name for e in facts.entities}
+    for name in dict.fromkeys(facts.ends):
+        if name not in listed:
+            adjective = "quantity" if method == "model" and is_adjective(name) else ""
+            if type := type_of_value(name) or adjective:
+                entities.append(Entity(name, type))
+    return replace(facts, entities=tuple(entities))
 
 
 # What a model would cost
@@ -218,7 +282,7 @@ def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSetting
         missing = [passage for passage in _missing_passages(batch, use, [kind]) if passage.key not in seen]
         seen.update(passage.key for passage in missing)
         read += sum(count_each([passage.text for passage in missing]))
-        waiting = list(packs(missing, settings.passage_tokens))
+        waiting = list(_packs(missing, settings))
         calls += len(waiting)
         some += islice(waiting, SAMPLE - len(some))
     if not calls:
@@ -232,9 +296,9 @@ def expected_usage(documents: Iterable[Source], use: Use, settings: GraphSetting
     def around(prompts: Iterable[Call]) -> float:
         return (sum(map(count_call, prompts)) - inside) / len(some)
 
-    first = read + calls * around(FACTS.call(FactsInput(passages)) for passages in shown)
+    first = read + calls * around(FACTS.call(FactsInput(passages, settings.schema)) for passages in shown)
     # Each further look is shown what the ones before gave, names and triples alone: about half of what was written.
-    around_more = around(FACTS_MORE.call(MoreFactsInput(passages, "")) for passages in shown)
+    around_more = around(FACTS_MORE.call(MoreFactsInput(passages, "", settings.schema)) for passages in shown)
     more = read + calls * around_more + output / 2
     looks = settings.gleaning
     return Usage(calls * (1 + looks), round(first + looks * more), round(output * (1 + looks / 2)))

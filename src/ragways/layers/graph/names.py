@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
+from ragways.core import dates
 from ragways.core.types import content_hash
 
 _SOLID = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1780-\u17ff\u1000-\u109f"
@@ -492,6 +493,43 @@ def decided(guesses: Mapping[str, int]) -> str:
         return next(iter(guesses), "")
     best = max(guesses, key=lambda kind: (guesses[kind], kind))
     return best if guesses[best] >= 0.75 * sum(guesses.values()) else ""
+
+
+SPARE = tuple(f"kind {n}" for n in range(1, 6))
+"""Kinds for types of a user's schema that are none of ours."""
+_ADJECTIVES = frozenset(["adjective", "attribute", "demonym", "nationality", "quality"])
+_NUMBER = re.compile(r"[~<>≈±+-]?\s?[$€£¥]?\s?\d[\d,.]*\s?(?:[%°$€£¥]|[a-zµ]{1,12}(?:\b|$)|\s)*")
+_TIMES = re.compile(
+    r"(?:(?:the|early|mid|late)[ -])*(?:\d{3,4}s|\d{1,2}(?:st|nd|rd|th) centur(?:y|ies))", re.IGNORECASE
+)
+_ADJECTIVE = re.compile(r"[a-z]{3,}(?:[ai]ble|ful|ical|ional|less|ous)|[A-Z][a-z]+(?:ese|ian|ish)")
+
+
+def type_of_value(name: str) -> str:
+    """The type of a date or a number, which join nothing, by how it is written; nothing where it is a name."""
+    if _TIMES.fullmatch(name) or (dates.parse(name) is not None and (len(name) == 4 or not name.isdecimal())):
+        return "date"
+    return "quantity" if _NUMBER.fullmatch(name) or name in STOP else ""
+
+
+def is_adjective(word: str) -> bool:
+    """Whether a word that nobody calls a thing is an adjective, by its ending."""
+    return _ADJECTIVE.fullmatch(word) is not None
+
+
+def kinds_of_schema(types: Iterable[str]) -> dict[str, str]:
+    """Kinds of a user's types, each its own as far as there are so many: two types are two things of one name."""
+    found: dict[str, str] = {}
+    spare = iter(SPARE)
+    for type in types:
+        kind = coarse(type)
+        found[type] = kind if kind and kind not in found.values() else next(spare, kind)
+    return found
+
+
+def kind_by_model(type: str, own: Mapping[str, str]) -> str:
+    """What kind of thing a model means by a type; `own` are kinds of the user's types."""
+    return own.get(type) or ("quantity" if type in _ADJECTIVES else coarse(type))
 
 
 def exclusive_kind(type: str) -> str:

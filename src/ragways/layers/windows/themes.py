@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,19 +13,25 @@ from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.layers.layer import Use
-from ragways.layers.units import work_through
+from ragways.layers.units import packs, work_through
 from ragways.layers.windows.sliding import WindowedDocument
 from ragways.layers.words import terms
 from ragways.models.limits import count_call
+from ragways.models.tokens import count_each
 from ragways.store.cache import WorkCache
 from ragways.store.store import Store
-from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening
+from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening, themes_of
 
 KIND = "themes"
 """Under which replies of a model are cached."""
 MODEL, RULE = "model", "rule"
+DOCUMENTS_IN_PACK = 10
+_PACK_TOKENS = 4000
 _REPLY_TOKENS = 40  # of five themes in JSON
 _word_terms = lru_cache(100_000)(terms)
+
+_Pack = tuple[tuple[str, WindowedDocument], ...]
+"""Documents that are named together, each with its hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,57 +83,71 @@ async def _ask_all(use: Use, waiting: Sequence[tuple[str, WindowedDocument]]) ->
     """Have a model name themes as far as the budget goes. What is left is named by the rule, until a later run."""
     done = 0
 
-    async def ask(item: tuple[str, WindowedDocument]) -> tuple[()]:
+    async def ask(pack: _Pack) -> Sequence[_Pack]:
         nonlocal done
-        await _ask(use, *item)
-        done += 1
+        lacking = await _ask(use, pack)
+        done += len(pack) - len(lacking)
         use.progress(Progress("themes", done))
-        return ()
+        return lacking
 
     try:
-        await work_through(waiting, ask)
+        await work_through(list(_packs(waiting)), ask)
     except BudgetExceeded as error:
         use.fail(error.message, len(waiting) - done)
 
 
-async def _ask(use: Use, hash: str, document: WindowedDocument) -> None:
+def _packs(documents: Sequence[tuple[str, WindowedDocument]]) -> Iterator[_Pack]:
+    costs = count_each([opening(document.text) for _, document in documents])
+    return packs(documents, costs, tokens=_PACK_TOKENS, most=DOCUMENTS_IN_PACK)
+
+
+async def _ask(use: Use, pack: _Pack) -> Sequence[_Pack]:
+    """Have a model name the themes of some documents; it is asked again for each alone of which it named none."""
+    given, error, reply = _input(pack), "the reply has no themes of this document", ""
+    named: dict[int, tuple[str, ...]] = {}
     with use.cache.costing(KIND) as cost:
         try:
-            outcome = await use.model.do(THEMES, _input(document))
+            named = themes_of((await use.model.do(THEMES, given)).value, given)
         except ModelRefused:
             raise
-        except ModelError as error:
-            use.fail(error.message)
-            reply = error.reply if isinstance(error, UnusableReply) else ""
-            use.cache.keep_failure(KIND, hash, error.message, reply, cost)
-            return
-        use.cache.keep_results(KIND, {hash: json.dumps(outcome.value.themes, ensure_ascii=False)}, cost)
+        except ModelError as failure:
+            error = failure.message
+            reply = failure.reply if isinstance(failure, UnusableReply) else ""
+        stored = {pack[at][0]: json.dumps(themes, ensure_ascii=False) for at, themes in named.items()}
+        use.cache.keep_results(KIND, stored, cost)
+        lacking = [item for at, item in enumerate(pack) if at not in named]
+        if len(pack) > 1:
+            return [(item,) for item in lacking]
+        for hash, _ in lacking:
+            use.fail(error)
+            use.cache.keep_failure(KIND, hash, error, reply, cost)
+    return ()
 
 
-def _input(document: WindowedDocument) -> ThemesInput:
-    return ThemesInput(document.title, opening(document.text), _word_terms)
+def _input(pack: _Pack) -> ThemesInput:
+    return ThemesInput([(document.title, opening(document.text)) for _, document in pack], _word_terms)
 
 
 class ThemesToCome:
     """What a model would be asked: its prompts are counted on the first documents that it has named no themes of."""
 
-    _SAMPLE = 64
+    _SAMPLE = 60
 
     def __init__(self, cache: WorkCache) -> None:
         self._cache = cache
-        self._tokens = self._counted = 0
+        self._some: list[tuple[str, WindowedDocument]] = []
         self.documents = 0
 
     def add(self, documents: Sequence[WindowedDocument]) -> None:
         wanted = {themes_hash(document): document for document in documents}
         known = self._cache.results(KIND, wanted)
-        new = [document for hash, document in wanted.items() if hash not in known]
+        new = [item for item in wanted.items() if item[0] not in known]
         self.documents += len(new)
-        for document in new[: max(0, self._SAMPLE - self._counted)]:
-            self._tokens += count_call(THEMES.call(_input(document)))
-            self._counted += 1
+        self._some += new[: max(0, self._SAMPLE - len(self._some))]
 
     @property
     def usage(self) -> Usage:
-        each = self._tokens / max(1, self._counted)
-        return Usage(calls=self.documents, input=round(self.documents * each), output=self.documents * _REPLY_TOKENS)
+        prompts = [count_call(THEMES.call(_input(pack))) for pack in _packs(self._some)]
+        times = self.documents / max(1, len(self._some))
+        calls = math.ceil(len(prompts) * times)
+        return Usage(calls=calls, input=round(sum(prompts) * times), output=self.documents * _REPLY_TOKENS)
