@@ -193,3 +193,12 @@ def test_a_line_that_leads_to_what_follows_stands_with_it():
     document = markdown_document(text, SourceFile(Path("x.md"), "x.md"), LoadOptions(), {})
     chunks = [document.text[part.start : part.end] for part in structure(document, PRESETS["section"]).chunks]
     assert [chunk.splitlines()[0] for chunk in chunks] == [filler.splitlines()[0], "There are two types of checks:"]
+
+
+def test_a_last_line_of_code_leads_to_nothing():
+    filler = "\n\n".join(f"Sentence number {n} of a section that is nearly full." for n in range(16))
+    text = f"{filler}\n\n```yaml\nport:\n  name:\n```\n\n{'What follows is long. ' * 20}\n"
+    document = markdown_document(text, SourceFile(Path("x.md"), "x.md"), LoadOptions(), {})
+    first, second = structure(document, PRESETS["section"]).chunks
+    assert document.text[first.start : first.end].endswith("port:\n  name:")
+    assert document.text[second.start :].startswith("What follows")

@@ -123,6 +123,14 @@ def test_a_signature_of_several_lines_is_one(tmp_path: Path):
     assert read_text(tmp_path, "a.rst", written).text.split("\n\n") == ["Tide(place, *, flow=None)", "It rises."]
 
 
+def test_a_version_alone_leads_to_nothing(tmp_path: Path):
+    written = "Doc\n===\n\n.. versionadded:: 2.0\n\n.. versionadded:: 3.0 With tides.\n"
+    assert read_text(tmp_path, "a.rst", written).text.split("\n\n")[-2:] == [
+        "Added in version 2.0.",
+        "Added in version 3.0: With tides.",
+    ]
+
+
 def test_plain_text_that_is_written_in_it_is_read_so(tmp_path: Path):
     document = read_text(tmp_path, "a.txt", "Tides\n=====\n\n.. note:: Wet.\n\nSee :class:`Tide`.\n")
     assert (document.title, document.text) == ("Tides", "Note: Wet.\n\nSee Tide.")

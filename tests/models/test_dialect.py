@@ -151,7 +151,7 @@ TOO_LONG = "This model's maximum context length is 4096 tokens; your messages an
     ("error", "said", "cure"),
     [
         ({"message": "Bad request"}, "refused the request", "ragways model check"),
-        ({"message": TOO_LONG}, "longer than the context", "tokens=2000"),
+        ({"message": TOO_LONG}, "longer than the context", "model.context"),
         ({"message": "Please shorten it.", "code": "context_length_exceeded"}, "longer than the context", "tokens"),
         ({"message": "The request exceeds the available context size, try increasing it"}, "longer than", "tokens"),
         ({"message": "The response was filtered", "code": "content_filter"}, "filter of content", "other words"),

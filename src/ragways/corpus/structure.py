@@ -143,7 +143,8 @@ def _cut_around(text: str, start: int, end: int, blocks: Sequence[Span], chunkin
             border = blocks[at][0] if inside else last
             whole = blocks[at][1] if at < len(blocks) and blocks[at][0] <= border + 2 else border
             if border < end and (lead := _lead(text, first, border)) > first and whole - lead <= chunking.size:
-                border = lead
+                # A last line of code such as `name:` leads nowhere.
+                border = border if at and blocks[at - 1][1] > lead else lead
             yield from _trimmed(text, first, border)
             start = border
             if border != last:

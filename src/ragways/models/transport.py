@@ -83,8 +83,9 @@ class Refused(Exception):
         elif self.too_long:
             what = f"says that the prompt is longer than the context of {model!r}"
             cure = (
-                "show it less (`tokens` of a method, as in --set tokens=2000; `graph.passage_tokens` of a graph), "
-                "leave less room for the answer (`answer.tokens`), or use a model or server with a longer context"
+                "set `model.context`, so that passages are packed to fit; or show it less (`tokens` of a method, as in "
+                "--set tokens=2000; `graph.passage_tokens` of a graph), leave less room for the answer "
+                "(`answer.tokens`), or use a model or server with a longer context"
             )
         elif self.filtered:
             what = f"did not pass this prompt on to {model!r}: its filter of content objects"

@@ -178,7 +178,7 @@ class _Writer:
         elif first and not (first[0] in " .+=>" or _ITEM.match(first) or _FIELD.match(first)):
             body = [*body[:start], f"{label}: {first}", *body[start + 1 :]]
         else:
-            body = [f"{label}:", "", *body]
+            body = [f"{label}:", "", *body] if any(body) else [f"{label}."]
         self._nested(body, line, depth)
 
     def _object(self, name: str, arguments: list[str], body: Sequence[str], line: int, depth: int) -> None:
