@@ -74,7 +74,7 @@ class RoleSettings(EndpointSettings):
     reasoning_tokens: int = Field(0, ge=0, description="room for reasoning, on top of what a reply may take")
     context: int | None = Field(
         None,
-        ge=1024,
+        ge=4096,
         description="tokens a call reads and writes at most; unset asks the server, else goes by provider",
     )
     timeout: float = Field(60.0, gt=0, description="seconds to wait for a reply to begin, and between two tokens")

@@ -128,7 +128,7 @@ def test_where_there_is_no_router_that_is_said(indexed: Run, home: Path):
     done = indexed("route", "explain", "Who built the harbour light?", "--json")
     assert done.data["look"]["by"] == "hybrid-words"
     assert done.data["router"].startswith("none")
-    assert done.data["decision"]["arm"] == "hybrid-words[k=15;tokens=2000]"
+    assert done.data["decision"]["arm"] == "hybrid-words[k=15;tokens=1600]"
     one_line(indexed("route", "explain", "Who?", "--router", "nowhere.json"), 2, "cannot read the router nowhere.json")
     (home / "old.json").write_text('{"format": 0}')
     one_line(indexed("route", "explain", "Who?", "--router", "old.json"), 2, "format 0", "fit it anew")

@@ -229,6 +229,7 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     ".rest": encoded(RST),
     ".md": encoded(MARKDOWN),
     ".markdown": encoded(MARKDOWN),
+    ".mdx": encoded(MARKDOWN),
     ".html": encoded(HTML),
     ".htm": encoded(HTML),
     ".pdf": pdf,

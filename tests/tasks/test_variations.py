@@ -58,6 +58,7 @@ from tests.tasks.test_tasks import tasks
 Reply = dict[str, Any]
 PASSAGES = (("Dam", "Ness built it in 1801."), ("Ness", "Ness was born in Averne."))
 POINTS = {"comprehensiveness": 3, "relevance": 4, "empowerment": 2, "directness": 5}
+JUDGED = {"why": "fuller", "first": POINTS, "second": POINTS}
 VERDICTS = {"verdicts": [{"claim": 1, "why": "stated", "supported": True}, {"claim": 2, "why": "", "supported": False}]}
 CITING = {"question": "Who built the dam?", "answer": "Ness.", "passages": [1, 2]}
 FACTS = {
@@ -79,7 +80,7 @@ TABLE: Mapping[str, tuple[object, Reply]] = {
     "choose arm": (ChooseArmInput("Who?", (ArmCard("naive", 0.5, "cheap"),), "naive"), {"arm": "naive"}),
     "duel answer": (DuelAnswerInput("Who?", PASSAGES, 9), {"answered": True, "answer": "Ness, in 1801."}),
     "duel difference": (DuelInput("Who?", "a", "b"), {"first": ["Ness built it."], "second": ["It is old."]}),
-    "duel differential": (DuelDifferentialInput("Who?", ("a",), ("b",)), {"why": "fuller", "first": POINTS, "second": POINTS}),
+    "duel differential": (DuelDifferentialInput("Who?", ("a",), ("b",)), JUDGED),
     "duel forced": (
         DuelInput("Who?", "a", "b"),
         dict.fromkeys(("comprehensiveness", "diversity", "empowerment", "directness"), "first") | {"winner": "second"},

@@ -64,7 +64,12 @@ LOADERS: Registry[Loader] = Registry(
     (
         Loader("text", (".txt", ".text"), "Plain text; reStructuredText is seen.", _from("files.text:load_text")),
         Loader("rst", (".rst", ".rest"), "reStructuredText, with Sphinx's roles.", _from("files.text:load_rst")),
-        Loader("markdown", (".md", ".markdown"), "Markdown, with front matter.", _from("files.markdown:load_markdown")),
+        Loader(
+            "markdown",
+            (".md", ".markdown", ".mdx"),
+            "Markdown, with front matter.",
+            _from("files.markdown:load_markdown"),
+        ),
         Loader("html", (".html", ".htm"), "Web pages.", _from("web.html:load_html"), isolated=True),
         Loader("pdf", (".pdf",), "PDF with a text layer.", _from("files.pdf:load_pdf"), isolated=True),
         Loader("docx", (".docx",), "Word documents.", _from("files.office:load_docx"), isolated=True),

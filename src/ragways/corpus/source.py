@@ -128,9 +128,9 @@ CODE_SUFFIXES = (
     ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
 )  # fmt: skip
 _SUFFIXES = (
-    ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".html", ".htm", ".xhtml", ".pdf", ".docx",
-    ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".ipynb", ".csv", ".tsv", ".tab", ".xlsx",
-    ".pptx", ".epub", ".eml", ".mbox", ".yaml", ".yml", ".toml", ".srt", ".vtt", *CODE_SUFFIXES,
+    ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".mdx", ".html", ".htm", ".xhtml", ".pdf",
+    ".docx", ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".ipynb", ".csv", ".tsv", ".tab",
+    ".xlsx", ".pptx", ".epub", ".eml", ".mbox", ".yaml", ".yml", ".toml", ".srt", ".vtt", *CODE_SUFFIXES,
 )  # fmt: skip
 
 

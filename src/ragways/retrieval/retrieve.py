@@ -64,7 +64,7 @@ def top(k: int) -> Step[Hits, Hits]:
     return Step("top", run, k=k)
 
 
-_FITS_ANYWHERE: Final = 1500
+_FITS_ANYWHERE: Final = 1000
 """Tokens of evidence that the smallest context in use has room for."""
 
 
@@ -92,7 +92,7 @@ def pack(use: Resources, tokens: int, *, order: bool = True) -> Step[Hits, Evide
         checked = guarded(await ordered(use, hits) if order else hits, use.guard, sources)
         count, used = _fitting(checked.hits.items, tokens)
         if used > _FITS_ANYWHERE and (room := await use.model.room(use.wishes.tokens or ANSWER.max_output)) is not None:
-            count, used = _fitting(checked.hits.items, min(tokens, max(room, _FITS_ANYWHERE)))
+            count, used = _fitting(checked.hits.items, min(tokens, room))
         current_span().details.update(shown=count, used=used)
         if checked.held_back:
             current_span().details["held_back"] = dict(checked.held_back)

@@ -20,6 +20,7 @@ from ragways.store.store import Store, check_text, number_of, path_of
 
 _CHARACTERS = 20_000_000  # of texts in memory
 _PLACES = 500_000  # numbers and titles of places in memory
+_INDENT = 80  # characters of an indent that are shown again
 _CHUNK = 200  # characters that the place of a chunk counts for
 _ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
 _TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks"}
@@ -92,7 +93,15 @@ class StoredDocuments:
             return names if " | " in names and " | " not in caption else caption
 
         markup = self.markup(piece)
-        return markdown(piece.text, piece.start, markup, first_row, escape=escape) if markup else piece.text
+        if not markup:
+            return piece.text
+        text, start = piece.text, piece.start
+        if any(one.kind == "code" and one.start < start < one.end for one in markup):
+            # A piece that begins inside a block of code has lost the indent of its first line.
+            before = self.text(piece.document, max(0, start - _INDENT), start)
+            indent = before[len(before.rstrip(" ")) :]
+            text, start = indent + text, start - len(indent)
+        return markdown(text, start, markup, first_row, escape=escape)
 
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
         if not piece.document.startswith("article:"):

@@ -34,7 +34,7 @@ from ragways.retrieval.routing.router import ABSTAIN, ArmEstimate, ArmModel, Dec
 NAME: Final = "auto"
 OWN: Final = "router.json"
 """The router of an index, in its folder; `ragways tune` writes it."""
-USUAL_SHOWN: Final = "k=15;tokens=2000"
+USUAL_SHOWN: Final = "k=15;tokens=1600"
 """What is shown where no router fits: on documentation it holds what thirty passages hold, for half the tokens."""
 PARADIGM_ROUTER: Final = "paradigms"
 """The bundled router among the paradigms of RAGRouter-Bench, which is taken where the settings name it so."""
