@@ -15,9 +15,11 @@ from ragways.core.errors import BudgetExceeded, LoadError, NoModel
 from ragways.core.trace import Budget, spending
 from ragways.layers.communities.assign import joined_in
 from ragways.layers.graph.csr import WIDE
+from ragways.layers.graph.extract import extract
 from ragways.layers.graph.layer import GRAPH, VETO, split
 from ragways.layers.graph.model import plain, read_facts
 from ragways.layers.graph.names import veto_hash
+from ragways.layers.graph.rules import PassageFacts, Relation
 from ragways.layers.layer import CheckContext, Sample, Use
 from ragways.layers.lexicon import Lexicon
 from ragways.layers.settings import GraphSettings
@@ -270,7 +272,10 @@ def test_types_of_a_model_are_not_overridden_by_rules(made: Any) -> None:
     assert ("midway", "place", "model") in rows or ("midway film", "place", "model") in rows
 
 
-VALUES = ["1868", "19th century", "4 May 1990", "1,200 people", "42", "Brazilian", "asynchronous"]
+VALUES = [
+    "1868", "19th century", "between 995 and 997", "early 1990s", "4 May 1990", "$5 million", "1,200 people", "42",
+    "Brazilian", "asynchronous",
+]  # fmt: skip
 
 
 def test_dates_numbers_and_adjectives_are_no_members_of_communities(made: Any) -> None:
@@ -282,6 +287,16 @@ def test_dates_numbers_and_adjectives_are_no_members_of_communities(made: Any) -
     joined = joined_in(index.view())
     names = {joined.arrays.text(int(code) // WIDE) for code in joined.arrays.codes[joined.places]}
     assert names == {"oriel tamsett", "saltrey", "1984", "vivian stone"}
+
+
+def test_a_relation_stands_with_the_sentence_that_states_it() -> None:
+    said = ["Oriel Tamsett was an engineer.", "He was married to Ruth Calder in 1870.", "Tamsett built Saltrey Pier."]
+    stated = [("married", "Ruth Calder", "1870"), ("built", "Saltrey Pier", ""), ("was", "engineer", "")]
+    relations = tuple(Relation("Oriel Tamsett", one, other, date=date) for one, other, date in stated)
+    [source] = sources({"Oriel Tamsett": " ".join(said)})
+    rows = extract(source, Lexicon.of([source]), [[("model", PassageFacts((), relations))]])["relations"]
+    shown = {row[3]: source.text[row[8] : row[8] + row[9]] for row in rows}
+    assert shown == {"married": said[1], "built": said[2], "was": said[0]}
 
 
 # The schema

@@ -365,16 +365,18 @@ class _Rows:
 
 
 def _stating(source: Source, passage: SourcePassage, relation: Relation) -> Span | None:
-    """The sentence of a passage that names most of a relation's ends and words, if it names any of them."""
+    """The sentence of a passage that names most of a relation's ends, then of its other words: the subject is often a
+    pronoun there. None where no sentence names an end.
+    """
     ends = [set(tokens(name)) for name in (relation.subject, relation.object)]
     told = set(tokens(f"{relation.predicate.replace('_', ' ')} {relation.date}"))
-    best, most = None, (0, 0)
+    best, most = None, (0, 0, 0)
     for start, end in source.sentences:
         if passage.start <= start and end <= passage.end and end - start <= LONGEST_TEXT:
             words = set(tokens(source.text[start:end]))
             named = sum(bool(name) and name <= words for name in ends)
-            worth = named, len(words & (ends[0] | ends[1] | told))
-            if worth > most and words & (ends[0] | ends[1]):
+            worth = named, len(words & told), len(words & ends[1])
+            if (best is None or worth > most) and words & (ends[0] | ends[1]):
                 best, most = (start, end), worth
     return best
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
-from ragways.core import dates
 from ragways.core.types import content_hash
 
 _SOLID = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1780-\u17ff\u1000-\u109f"
@@ -499,17 +498,20 @@ SPARE = tuple(f"kind {n}" for n in range(1, 6))
 """Kinds for types of a user's schema that are none of ours."""
 _ADJECTIVES = frozenset(["adjective", "attribute", "demonym", "nationality", "quality"])
 _NUMBER = re.compile(r"[~<>≈±+-]?\s?[$€£¥]?\s?\d[\d,.]*\s?(?:[%°$€£¥]|[a-zµ]{1,12}(?:\b|$)|\s)*")
-_TIMES = re.compile(
-    r"(?:(?:the|early|mid|late)[ -])*(?:\d{3,4}s|\d{1,2}(?:st|nd|rd|th) centur(?:y|ies))", re.IGNORECASE
-)
+_BESIDE = STOP | frozenset(["century", "centuries", "circa", "c", "ad", "bc", "ce", "bce", "mid", "late"])
+_YEAR = re.compile(r"\d{3,4}s?\b|centur", re.IGNORECASE)
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:[ai]ble|ful|ical|ional|less|ous)|[A-Z][a-z]+(?:ese|ian|ish)")
 
 
 def type_of_value(name: str) -> str:
     """The type of a date or a number, which join nothing, by how it is written; nothing where it is a name."""
-    if _TIMES.fullmatch(name) or (dates.parse(name) is not None and (len(name) == 4 or not name.isdecimal())):
+    words = tokens(name)
+    of_numbers = any(word[0].isdigit() for word in words) and all(
+        word[0].isdigit() or word in _BESIDE for word in words
+    )
+    if of_numbers and _YEAR.search(name):
         return "date"
-    return "quantity" if _NUMBER.fullmatch(name) or name in STOP else ""
+    return "quantity" if of_numbers or _NUMBER.fullmatch(name) or name in STOP else ""
 
 
 def is_adjective(word: str) -> bool:
