@@ -195,7 +195,7 @@ def test_every_paradigm_has_a_trace_and_its_pictures(index: Index, name: str, ca
         assert step.name in tree
         assert f"<b>{step.name}</b>" in page
     assert "entity:" not in tree, "entities are shown by name"
-    kinds = {each["kind"] for step in data["steps"] for each in step.get("attachments", ())}
+    kinds = set(re.findall(r'"kind": "(\w+)"', json.dumps(data["steps"])))
     assert ("WindowPath" in kinds) == (name in WINDOW_PATHS)
 
 
