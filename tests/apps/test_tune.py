@@ -149,7 +149,7 @@ def test_what_cannot_be_tuned_is_said_and_nothing_is_written(indexed: Run, home:
     rows = [{"question": f"Who built the light {n}?", "answers": ["Anna Brack"], "id": str(n)} for n in range(20)]
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
     two = ("tune", "--questions", "questions.jsonl", "--arms", "words[k=20],words[k=30]")
-    one_line(indexed("tune", "--arms", "words"), 2, "there is one arm only (words)")
+    one_line(indexed("tune", "--arms", "words"), 2, "there is one method only (words)")
     one_line(indexed("tune", "--arms", "words,auto"), 2, "auto is what is tuned")
     one_line(indexed("tune", "--arms", "words,fused"), 3, "graph")
     one_line(indexed("tune", "--arms", "words,wrods"), 2, "did you mean words")

@@ -235,7 +235,7 @@ def _show_differences(results: Sequence[Result], failures: Sequence[Failure]) ->
     letters = {result.paradigm: letter for letter, group in groups for result in group}
     refused = sum(result.answer.abstained for result in results)
     out.print(
-        Text(f"{counted(len(groups), 'different answer')} from {counted(len(results), 'way')}, {refused} refused\n")
+        Text(f"{counted(len(groups), 'different answer')} from {counted(len(results), 'method')}, {refused} refused\n")
     )
     for letter, group in groups:
         answer = group[0].answer
@@ -243,7 +243,9 @@ def _show_differences(results: Sequence[Result], failures: Sequence[Failure]) ->
             (f"{letter}  ", "bold"), (_snippet(answer.full_text, LONGEST), "yellow" * answer.abstained)
         )
         out.print(shown)
-        out.print(Text(f"   {counted(len(group), 'way')}: {', '.join(result.paradigm for result in group)}\n", "dim"))
+        out.print(
+            Text(f"   {counted(len(group), 'method')}: {', '.join(result.paradigm for result in group)}\n", "dim")
+        )
     table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("paradigm", no_wrap=True)
     table.add_column("answer", justify="center", no_wrap=True)

@@ -49,7 +49,7 @@ def ask(
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Show more of the evidence, also of more than 3 ways.")
+        bool, typer.Option("--details", help="Show more of the evidence, also of more than 3 methods.")
     ] = False,
     answer_only: Annotated[
         bool, typer.Option("--answer-only", help="Print the answer's text and nothing else.")
@@ -166,7 +166,7 @@ def show(
 
 
 def paradigms(json: JsonOption = False) -> None:
-    """List the ways of answering, with their settings."""
+    """List the methods of answering, with their settings."""
     from ragways.retrieval.ask import PARADIGMS
 
     if json:

@@ -111,8 +111,8 @@ def full_app(named: str | None = None) -> typer.Typer:
     """The app with all commands, or with the one that is named alone: importing all takes a tenth of a second."""
     app = typer.Typer(
         name="ragways",
-        help="One index of your documents, many ways of answering from it. Exit codes: 0 done, 2 wrong use, 3 index, "
-        "4 model, 5 budget reached, 6 done in part.",
+        help="One index of your documents, many methods of answering from it. Exit codes: 0 done, 2 wrong use, "
+        "3 index, 4 model, 5 budget reached, 6 done in part.",
         no_args_is_help=True,
         add_completion=True,
         pretty_exceptions_enable=False,

@@ -47,7 +47,7 @@ QualityOption = Annotated[
     ),
 ]
 CostOption = Annotated[
-    Literal["tokens", "usd", "seconds"], typer.Option("--cost", help="What an arm costs: tokens, usd or seconds.")
+    Literal["tokens", "usd", "seconds"], typer.Option("--cost", help="What a method costs: tokens, usd or seconds.")
 ]
 _TRADE = "Quality that 1,000 tokens, a dollar or a second are worth."
 TradeOption = Annotated[float | None, typer.Option("--trade", help=_TRADE, min=0, show_default="0.01, for a dollar 1")]
@@ -60,7 +60,7 @@ AlphaOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="Of every draw.", min=0)]
 CommonOption = Annotated[
-    bool, typer.Option("--common", help="Leave out questions that an arm has no value for, which are an error else.")
+    bool, typer.Option("--common", help="Leave out questions that a method has no value for, which are an error else.")
 ]
 
 

@@ -119,9 +119,9 @@ class _Wanted:
 
         found = parse_variants(self.arms or ",".join(usual_arms(use)), settings.paradigms)
         if len(found) < 2:
-            raise UsageError(f"there is one arm only ({found[0].name})", "name two or more with --arms")
+            raise UsageError(f"there is one method only ({found[0].name})", "name two or more with --arms")
         if any(variant.paradigm_name == "auto" for variant in found):
-            raise UsageError("auto is what is tuned, and no arm of its own", "name others with --arms")
+            raise UsageError("auto is what is tuned, and no method of its own", "name others with --arms")
         for variant in found:
             variant.strategy(use)
         return found

@@ -106,7 +106,7 @@ def test_an_arm_that_is_not_possible_is_never_taken_and_the_rest_stand_in_for_th
     decision = ROUTER.decide({"look.left": -4.0}, possible)
     assert decision.arm == decision.fixed == "fused[k=3]"
     assert [each.impossible for each in decision.estimates] == ["", "no graph", ""]
-    with pytest.raises(UsageError, match="none of the router's arms"):
+    with pytest.raises(UsageError, match="none of the router's methods"):
         ROUTER.decide({}, lambda arm: "no")
 
 

@@ -209,7 +209,7 @@ class Router:
 
         `possible` gives the reason why an arm cannot be taken here, else nothing; `evidence` are the tokens of evidence
         that an arm would show, where that is known already; `trade` goes before the router's own. With another
-        `embedder` than the router's the best fixed arm is taken, as on a corpus unlike those it was fitted on.
+        `embedder` than the router's the best fixed method is taken, as on a corpus unlike those it was fitted on.
         """
         known, price = self.standardised(features), self.trade if trade is None else trade
         estimates = [
@@ -218,7 +218,7 @@ class Router:
         open_arms = [each for each in estimates if not each.impossible and each.arm != ABSTAIN]
         if not open_arms:
             why = "; ".join(f"{each.arm}: {each.impossible}" for each in estimates if each.impossible)
-            raise UsageError(f"none of the router's arms can be taken here ({why})", "name a paradigm with -p")
+            raise UsageError(f"none of the router's methods can be taken here ({why})", "name a paradigm with -p")
         best = max(open_arms, key=lambda each: (each.utility, -each.cost))
         fixed = self._fixed(open_arms, price)
         distance = self.distance(features)
@@ -229,16 +229,19 @@ class Router:
         if not self.guard.passed and not (silent and self.stop.certified):
             chosen, reason = (
                 fixed,
-                "routing is off: on questions it was not fitted on, nothing better than this arm was shown",
+                "routing is off: on questions it was not fitted on, nothing better than this method was shown",
             )
         elif foreign:
-            chosen, reason = fixed, "the router was fitted with another embedder: the best fixed arm is taken"
+            chosen, reason = fixed, "the router was fitted with another embedder: the best fixed method is taken"
         elif far:
-            chosen, reason = fixed, "this corpus is unlike those the router was fitted on: the best fixed arm is taken"
+            chosen, reason = (
+                fixed,
+                "this corpus is unlike those the router was fitted on: the best fixed method is taken",
+            )
         elif refusal is not None and silent:
             chosen, reason = refusal, "it looks as if nothing here answered this"
         elif len(open_arms) == 1:
-            chosen, reason = best, "the only arm that can be taken here"
+            chosen, reason = best, "the only method that can be taken here"
         else:
             chosen, reason = best, "the highest value for its cost"
         others = [each for each in open_arms if each.arm != chosen.arm]
