@@ -217,7 +217,9 @@ def way_in_words(answer: Answer) -> str:
     from ragways.retrieval.answer import READ_WAY
 
     words = {"rule": "extracted without a model", READ_WAY: "read without a model"}.get(answer.way, answer.way)
-    chance = f"chance {min(answer.chance, 0.99):.0%}" if answer.chance is not None and not answer.abstained else ""
+    # Of whole sentences nothing is said but the passages that they are from: there is nothing to have a chance.
+    said = not answer.abstained and (answer.way != READ_WAY or answer.explanation)
+    chance = f"chance {min(answer.chance, 0.99):.0%}" if answer.chance is not None and said else ""
     return ", ".join(filter(None, (words, chance)))
 
 
