@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragways.core.types import Document, Markup
@@ -167,6 +167,7 @@ def test_no_chunk_begins_inside_a_block_of_code_that_fits_into_one(blocks: list[
 
 
 @given(BLOCKS, st.integers(0, 400), st.integers(0, 400))
+@example(["```\ny = 2\nx = 1\n```"], 3, 0)
 def test_any_stretch_keeps_its_words_and_opens_and_closes_its_fences(blocks: list[str], start: int, size: int):
     document = markdown_document("\n\n".join(blocks), SourceFile(Path("x.md"), "x.md"), LoadOptions(), {})
     part = document.text[start : start + size]

@@ -63,6 +63,8 @@ def markdown(
     `header` gives the first row of a table in whose middle the stretch begins; that row is put above it. With `escape`,
     signs of the plain text that Markdown would take for its own are escaped, for those who parse what they get.
     """
+    if not text:
+        return text
     end = start + len(text)
     inside = [one for one in markup if one.start < end and (one.end > start or one.start == one.end == start)]
     signs: list[Insertion] = []
